@@ -1,8 +1,10 @@
-//! `cargo xtask layers`: checks the dependencies between crates, as reported by `cargo metadata`, against a table.
+//! `cargo xtask layers`: checks the dependencies between crates, as reported by `cargo metadata`, against a table, and
+//! that no more modules of a crate import each other in cycles than before.
 //!
 //! The table is the same as in `docs/architecture.md`. Development dependencies may add the test kit and any
 //! third-party crate, because tests do not belong to a layer.
 
+mod cycles;
 mod table;
 
 use std::collections::{BTreeSet, HashMap};
@@ -48,7 +50,9 @@ const TEST_CRATES: [&str; 2] = ["websvc-testkit", "websvc-evaluation"];
 pub(crate) fn run() -> Result {
     let output = run_command(cargo().args(["metadata", "--format-version", "1"]).current_dir(root()))?;
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
-    report("layers", &check(&metadata))
+    let mut violations = check(&metadata);
+    violations.extend(cycles::check(&root().join("crates"))?);
+    report("layers", &violations)
 }
 
 /// Returns all violations, each with the crate and the rule.

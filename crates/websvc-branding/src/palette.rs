@@ -79,6 +79,11 @@ impl Palette {
                 palette.add(color, 0.5);
             }
         }
+        let add_text = |palette: &mut Palette, item: &Item, weight: f64| {
+            if let Some(color) = item.text_color(canvas.background) {
+                palette.add_text(color, weight);
+            }
+        };
         for item in report.items().filter(|item| !is_status(item)) {
             match item.kind {
                 ItemKind::Box if item.has_background => {
@@ -87,20 +92,10 @@ impl Palette {
                     }
                 }
                 ItemKind::Link => {
-                    if let Some(color) = item.text_color(canvas.background) {
-                        palette.add_text(color, if item.region == Region::Footer { 0.1 } else { 0.4 });
-                    }
+                    add_text(&mut palette, item, if item.region == Region::Footer { 0.1 } else { 0.4 });
                 }
-                ItemKind::H1 | ItemKind::H2 | ItemKind::H3 => {
-                    if let Some(color) = item.text_color(canvas.background) {
-                        palette.add_text(color, 1.5);
-                    }
-                }
-                ItemKind::Text | ItemKind::Code => {
-                    if let Some(color) = item.text_color(canvas.background) {
-                        palette.add_text(color, 0.1);
-                    }
-                }
+                ItemKind::H1 | ItemKind::H2 | ItemKind::H3 => add_text(&mut palette, item, 1.5),
+                ItemKind::Text | ItemKind::Code => add_text(&mut palette, item, 0.1),
                 ItemKind::Root | ItemKind::Button | ItemKind::Input | ItemKind::Status | ItemKind::Box => {}
             }
         }
@@ -231,10 +226,7 @@ pub(crate) fn text_colors(report: &StyleReport, background: Color) -> TextColors
         };
         #[expect(clippy::cast_precision_loss, reason = "texts have at most 200 characters")]
         let weight = item.text.chars().count() as f64;
-        match colors.iter_mut().find(|(known, _)| known.distance(color) < SAME) {
-            Some((_, total)) => *total += weight,
-            None => colors.push((color, weight)),
-        }
+        add_weight(&mut colors, color, weight);
     }
     colors.sort_by(|one, other| other.1.total_cmp(&one.1));
     let total: f64 = colors.iter().map(|(_, weight)| weight).sum();
@@ -267,15 +259,20 @@ fn link_color(report: &StyleReport, background: Color) -> Option<Color> {
         .filter(|item| !is_outside(item))
         .collect();
     let in_text: Vec<&&Item> = links.iter().filter(|item| item.is_in_text).collect();
-    let mut colors: Vec<(Color, u32)> = Vec::new();
+    let mut colors: Vec<(Color, f64)> = Vec::new();
     let chosen: Vec<&Item> = if in_text.is_empty() { links } else { in_text.into_iter().copied().collect() };
     for color in chosen.iter().filter_map(|item| item.text_color(background)) {
-        match colors.iter_mut().find(|(known, _)| known.distance(color) < SAME) {
-            Some((_, count)) => *count += 1,
-            None => colors.push((color, 1)),
-        }
+        add_weight(&mut colors, color, 1.0);
     }
-    colors.iter().rev().max_by_key(|(_, count)| *count).map(|(color, _)| *color)
+    colors.iter().rev().max_by(|one, other| one.1.total_cmp(&other.1)).map(|(color, _)| *color)
+}
+
+/// Adds the weight of a color to that of the color that looks the same.
+fn add_weight(colors: &mut Vec<(Color, f64)>, color: Color, weight: f64) {
+    match colors.iter_mut().find(|(known, _)| known.distance(color) < SAME) {
+        Some((_, total)) => *total += weight,
+        None => colors.push((color, weight)),
+    }
 }
 
 /// Returns the color of messages of a kind: of an element with such a class, else of a variable with such a name.

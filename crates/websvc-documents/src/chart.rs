@@ -8,8 +8,9 @@ use crate::html::escape;
 use crate::inline::{Inline, TextStyle};
 use crate::kind::DocumentKind;
 use crate::number_format::display;
+use crate::office::Relations;
 use crate::table::Table;
-use crate::xml::{Token, Xml};
+use crate::xml::{Tag, Xml};
 use crate::zip_package::Package;
 
 /// The maximum numbers of series and of points of a series that are read.
@@ -25,15 +26,29 @@ struct Series {
     values: BTreeMap<usize, String>,
 }
 
+/// Reads the chart or the diagram to which an element refers.
+pub(crate) fn referenced(
+    package: &mut Package,
+    kind: DocumentKind,
+    relations: &Relations,
+    tag: &Tag,
+) -> Result<Vec<Block>, DocumentError> {
+    let is_chart = tag.name == "chart";
+    match relations.of_attribute(tag, if is_chart { "r:id" } else { "r:dm" }) {
+        Some(part) if is_chart => Ok(vec![Block::Markup(read(package, kind, part)?)]),
+        Some(part) => diagram(package, kind, part),
+        None => Ok(Vec::new()),
+    }
+}
+
 /// Returns a chart as its title and a table of its values; an empty text if it has none.
-pub(crate) fn read(package: &mut Package, kind: DocumentKind, part: &str) -> Result<String, DocumentError> {
+fn read(package: &mut Package, kind: DocumentKind, part: &str) -> Result<String, DocumentError> {
     let Some(text) = package.part(part)? else { return Ok(String::new()) };
     let mut xml = Xml::new(kind, &text);
     let mut title = String::new();
     let mut all: Vec<Series> = Vec::new();
     let mut in_plot = false;
-    while let Some(token) = xml.next()? {
-        let Token::Start(tag) = token else { continue };
+    while let Some(tag) = xml.start()? {
         match tag.name.as_str() {
             "plotArea" => in_plot = true,
             "title" if !in_plot && title.is_empty() => title = text_of_title(&mut xml)?,
@@ -51,17 +66,12 @@ pub(crate) fn read(package: &mut Package, kind: DocumentKind, part: &str) -> Res
 }
 
 /// Returns the texts of a diagram (SmartArt) as points.
-pub(crate) fn diagram(
-    package: &mut Package,
-    kind: DocumentKind,
-    part: &str,
-) -> Result<Vec<Block>, DocumentError> {
+fn diagram(package: &mut Package, kind: DocumentKind, part: &str) -> Result<Vec<Block>, DocumentError> {
     let Some(text) = package.part(part)? else { return Ok(Vec::new()) };
     let mut xml = Xml::new(kind, &text);
     let mut points = Vec::new();
     let mut is_node = false;
-    while let Some(token) = xml.next()? {
-        let Token::Start(tag) = token else { continue };
+    while let Some(tag) = xml.start()? {
         match tag.name.as_str() {
             "pt" => is_node = matches!(tag.get("type"), None | Some("node" | "asst")),
             "t" if is_node => {
@@ -77,11 +87,9 @@ pub(crate) fn diagram(
 
 fn text_of_title(xml: &mut Xml<'_>) -> Result<String, DocumentError> {
     let mut text = String::new();
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == "title" => break,
-            Token::Start(tag) if matches!(tag.name.as_str(), "t" | "v") => text.push_str(&xml.text()?),
-            _ => {}
+    while let Some(tag) = xml.start_in("title")? {
+        if matches!(tag.name.as_str(), "t" | "v") {
+            text.push_str(&xml.text()?);
         }
     }
     Ok(text)
@@ -89,17 +97,13 @@ fn text_of_title(xml: &mut Xml<'_>) -> Result<String, DocumentError> {
 
 fn series(xml: &mut Xml<'_>) -> Result<Series, DocumentError> {
     let mut series = Series::default();
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == "ser" => break,
-            Token::Start(tag) => match tag.name.as_str() {
-                "tx" => series.name = points(xml, "tx")?.into_values().collect::<Vec<_>>().join(" "),
-                "cat" | "xVal" => series.categories = points(xml, &tag.name)?,
-                "val" | "yVal" => series.values = points(xml, &tag.name)?,
-                "dPt" | "dLbls" | "trendline" | "errBars" | "extLst" | "spPr" => xml.skip()?,
-                _ => {}
-            },
-            Token::End(_) | Token::Text(_) => {}
+    while let Some(tag) = xml.start_in("ser")? {
+        match tag.name.as_str() {
+            "tx" => series.name = points(xml, "tx")?.into_values().collect::<Vec<_>>().join(" "),
+            "cat" | "xVal" => series.categories = points(xml, &tag.name)?,
+            "val" | "yVal" => series.values = points(xml, &tag.name)?,
+            "dPt" | "dLbls" | "trendline" | "errBars" | "extLst" | "spPr" => xml.skip()?,
+            _ => {}
         }
     }
     Ok(series)
@@ -110,19 +114,15 @@ fn series(xml: &mut Xml<'_>) -> Result<Series, DocumentError> {
 fn points(xml: &mut Xml<'_>, element: &str) -> Result<BTreeMap<usize, String>, DocumentError> {
     let mut points: BTreeMap<usize, String> = BTreeMap::new();
     let (mut format, mut index) = (String::new(), 0);
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == element => break,
-            Token::Start(tag) => match tag.name.as_str() {
-                "formatCode" => format = xml.text()?,
-                "pt" => index = tag.get("idx").and_then(|index| index.parse().ok()).unwrap_or(points.len()),
-                "v" if points.len() < MAX_POINTS => {
-                    let value = xml.text()?;
-                    points.entry(index).or_insert_with(|| display(&value, &format));
-                }
-                _ => {}
-            },
-            Token::End(_) | Token::Text(_) => {}
+    while let Some(tag) = xml.start_in(element)? {
+        match tag.name.as_str() {
+            "formatCode" => format = xml.text()?,
+            "pt" => index = tag.parsed("idx").unwrap_or(points.len()),
+            "v" if points.len() < MAX_POINTS => {
+                let value = xml.text()?;
+                points.entry(index).or_insert_with(|| display(&value, &format));
+            }
+            _ => {}
         }
     }
     Ok(points)

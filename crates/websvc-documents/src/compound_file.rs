@@ -2,6 +2,7 @@
 
 use crate::error::DocumentError;
 use crate::kind::DocumentKind;
+use crate::text_encoding::utf16;
 
 /// The size of a directory entry.
 const ENTRY_BYTES: usize = 128;
@@ -184,9 +185,8 @@ fn numbers(bytes: &[u8]) -> Vec<u32> {
 
 fn values(entry: &[u8]) -> Values {
     let length = usize::from(u16::from_le_bytes([entry[64], entry[65]])).clamp(2, 64) - 2;
-    let units = entry[..length].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
     Values {
-        name: char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect(),
+        name: utf16(&entry[..length], u16::from_le_bytes),
         left: number(entry, 68),
         right: number(entry, 72),
         child: number(entry, 76),

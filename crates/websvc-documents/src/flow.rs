@@ -1,6 +1,6 @@
 //! Writes paragraphs as HTML blocks in reading order: headings, lists, quotes, code, tables and notes.
 
-use crate::html::{Html, escape};
+use crate::html::{Html, code_start, escape};
 use crate::inline::Inline;
 
 /// The maximum nesting depth of lists.
@@ -16,6 +16,17 @@ pub(crate) enum Marker {
     Number(u64),
     /// Another number, as it is displayed, such as `(a)` or `1.2`.
     Text(String),
+}
+
+impl Marker {
+    /// Returns the marker as text in front of an item that is not in a list.
+    pub(crate) fn prefix(&self) -> String {
+        match self {
+            Marker::Bullet => "• ".to_owned(),
+            Marker::Number(number) => format!("{number}. "),
+            Marker::Text(text) => format!("{text} "),
+        }
+    }
 }
 
 /// The role of a paragraph.
@@ -42,6 +53,16 @@ pub(crate) enum Block {
     Paragraph(Role, Inline),
     /// A table or another block, as markup.
     Markup(String),
+}
+
+impl Block {
+    /// Returns the content of a paragraph.
+    pub(crate) fn into_inline(self) -> Option<Inline> {
+        match self {
+            Block::Paragraph(_, inline) => Some(inline),
+            Block::Markup(_) => None,
+        }
+    }
 }
 
 /// An open list.
@@ -210,6 +231,16 @@ impl HtmlFlow {
         self.notes.len()
     }
 
+    /// Writes the notes of a slide as a quote.
+    pub(crate) fn slide_notes(&mut self, notes: Vec<Inline>) {
+        for (index, mut inline) in notes.into_iter().enumerate() {
+            if index == 0 {
+                inline.prefix("Notes: ");
+            }
+            self.paragraph(Role::Quote, inline);
+        }
+    }
+
     /// Returns the HTML, and whether content was dropped because of the size limit.
     pub(crate) fn finish(mut self) -> (String, bool) {
         self.end_blocks();
@@ -227,7 +258,13 @@ impl HtmlFlow {
 }
 
 fn code_block(code: &str, language: &str) -> String {
-    let class =
-        if language.is_empty() { String::new() } else { format!(" class=\"language-{}\"", escape(language)) };
-    format!("<pre><code{class}>{}</code></pre>\n", escape(code))
+    format!("{}{}</code></pre>\n", code_start(language), escape(code))
+}
+
+/// Returns the markup of a note: a paragraph without an element around it, or several paragraphs.
+pub(crate) fn note_markup(paragraphs: &[String]) -> String {
+    match paragraphs {
+        [only] => only.clone(),
+        several => several.iter().map(|paragraph| format!("<p>{paragraph}</p>")).collect(),
+    }
 }

@@ -59,3 +59,26 @@ pub(crate) fn escape(text: &str) -> String {
     push_escaped(&mut markup, text);
     markup
 }
+
+/// Returns the start tags of a block of code. The language may be empty.
+pub(crate) fn code_start(language: &str) -> String {
+    match language {
+        "" => "<pre><code>".to_owned(),
+        language => format!("<pre><code class=\"language-{}\">", escape(language)),
+    }
+}
+
+/// Returns a formula in LaTeX as markup; an empty text if it is empty. `display` puts it on a line of its own.
+pub(crate) fn formula(latex: &str, display: bool) -> String {
+    let latex = escape(latex.trim());
+    if latex.is_empty() {
+        return latex;
+    }
+    let display = if display { " display=\"block\"" } else { "" };
+    format!("<math alttext=\"{latex}\"{display}><mtext>{latex}</mtext></math>")
+}
+
+/// Makes the marks that this crate puts between pages unusable in HTML of the file.
+pub(crate) fn without_marks(html: &str) -> String {
+    html.replace("data-page-", "data-").replace("data-block", "data-b")
+}

@@ -1,6 +1,6 @@
 //! The markup of one paragraph: runs of text with their styles, links, images, formulas and references to notes.
 
-use crate::html::push_escaped;
+use crate::html::{self, escape, push_escaped};
 
 /// The vertical position of a run of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,6 +20,40 @@ pub(crate) struct TextStyle {
     /// Text in a font of fixed width.
     pub(crate) code: bool,
     pub(crate) position: Position,
+}
+
+/// The properties of text that a style or a run states.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RunProperties {
+    pub(crate) bold: Option<bool>,
+    pub(crate) italic: Option<bool>,
+    pub(crate) strike: Option<bool>,
+    pub(crate) code: Option<bool>,
+    pub(crate) position: Option<Position>,
+    pub(crate) hidden: Option<bool>,
+}
+
+impl RunProperties {
+    /// Adds the properties that only `base` states.
+    pub(crate) fn inherit(&mut self, base: &Self) {
+        self.bold = self.bold.or(base.bold);
+        self.italic = self.italic.or(base.italic);
+        self.strike = self.strike.or(base.strike);
+        self.code = self.code.or(base.code);
+        self.position = self.position.or(base.position);
+        self.hidden = self.hidden.or(base.hidden);
+    }
+
+    /// Returns the style of the text. What is not stated comes from `outer`.
+    pub(crate) fn style_in(self, outer: TextStyle) -> TextStyle {
+        TextStyle {
+            bold: self.bold.unwrap_or(outer.bold),
+            italic: self.italic.unwrap_or(outer.italic),
+            strike: self.strike.unwrap_or(outer.strike),
+            code: self.code.unwrap_or(outer.code),
+            position: self.position.unwrap_or(outer.position),
+        }
+    }
 }
 
 /// The markup of one paragraph.
@@ -66,10 +100,7 @@ impl Inline {
 
     /// Puts text in front of the paragraph.
     pub(crate) fn prefix(&mut self, text: &str) {
-        let mut markup = String::with_capacity(text.len() + self.markup.len());
-        push_escaped(&mut markup, text);
-        markup.push_str(&self.markup);
-        self.markup = markup;
+        self.markup.insert_str(0, &escape(text));
     }
 
     /// Appends another paragraph, after a space.
@@ -83,6 +114,14 @@ impl Inline {
         self.code_chars += other.code_chars;
         self.markup.push(' ');
         self.markup.push_str(&other.finish());
+    }
+
+    /// Joins paragraphs on one line; `None` if there are none.
+    pub(crate) fn joined(paragraphs: impl Iterator<Item = Self>) -> Option<Self> {
+        paragraphs.reduce(|mut joined, next| {
+            joined.append(next);
+            joined
+        })
     }
 
     /// Appends a tab: a space in text, and a tab in code.
@@ -118,9 +157,7 @@ impl Inline {
         if is_web_url(url) {
             self.close_style();
             self.flush_space();
-            self.markup.push_str("<a href=\"");
-            push_escaped(&mut self.markup, url);
-            self.markup.push_str("\">");
+            self.markup.push_str(&format!("<a href=\"{}\">", escape(url)));
             self.in_link = true;
         }
     }
@@ -139,23 +176,15 @@ impl Inline {
 
     /// Appends a formula in LaTeX. `display` puts it on a line of its own.
     pub(crate) fn formula(&mut self, latex: &str, display: bool) {
-        let mut escaped = String::new();
-        push_escaped(&mut escaped, latex.trim());
-        if !escaped.is_empty() {
-            let display = if display { " display=\"block\"" } else { "" };
-            self.markup(&format!("<math alttext=\"{escaped}\"{display}><mtext>{escaped}</mtext></math>"));
+        let formula = html::formula(latex, display);
+        if !formula.is_empty() {
+            self.markup(&formula);
         }
     }
 
     /// Appends an image by its URL.
     pub(crate) fn image(&mut self, url: &str, alternative: &str) {
-        let mut markup = String::with_capacity(url.len() + alternative.len() + 20);
-        markup.push_str("<img src=\"");
-        push_escaped(&mut markup, url);
-        markup.push_str("\" alt=\"");
-        push_escaped(&mut markup, alternative.trim());
-        markup.push_str("\">");
-        self.markup(&markup);
+        self.markup(&format!("<img src=\"{}\" alt=\"{}\">", escape(url), escape(alternative.trim())));
     }
 
     /// Appends markup that is not text of a run.

@@ -13,6 +13,7 @@
 mod chart;
 mod compound_file;
 mod csv;
+mod detection;
 mod docx;
 mod epub;
 mod error;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::error::DocumentError;
 use crate::flow::HtmlFlow;
-use crate::html::escape;
+use crate::html::{escape, formula, without_marks};
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::parsed_document::{DocumentMetadata, ParsedDocument};
@@ -258,22 +258,11 @@ fn markdown(text: &str) -> String {
     without_marks(&markup)
 }
 
-fn formula(latex: &str, display: bool) -> String {
-    let latex = escape(latex.trim());
-    let display = if display { " display=\"block\"" } else { "" };
-    format!("<math alttext=\"{latex}\"{display}><mtext>{latex}</mtext></math>")
-}
-
 /// Returns the tables of an output in HTML, without the styles and scripts around them.
 fn table(html: &str) -> String {
     let start = html.find("<table").unwrap_or(0);
     let end = html.rfind("</table>").map_or(html.len(), |end| end + "</table>".len());
     without_marks(html.get(start..end).unwrap_or_default()) + "\n"
-}
-
-/// Makes the marks that this crate puts between pages unusable in HTML of the file.
-fn without_marks(html: &str) -> String {
-    html.replace("data-page-", "data-").replace("data-block", "data-b")
 }
 
 /// Removes the escape sequences of terminals, such as colors, and what a carriage return overwrites.

@@ -15,8 +15,8 @@ pub(crate) fn format(number: u64, name: &str) -> String {
         "upperRoman" => roman(number),
         "decimalZero" => format!("{number:02}"),
         "ordinal" => format!("{number}{}", ordinal_suffix(number)),
-        "cardinalText" => capitalized(&words(number, &CARDINALS)),
-        "ordinalText" => capitalized(&words(number, &ORDINALS)),
+        "cardinalText" => capitalized(&words(number, CARDINALS)),
+        "ordinalText" => capitalized(&words(number, ORDINALS)),
         "decimalEnclosedCircle" | "decimalEnclosedCircleChinese" => circled(number),
         "decimalFullWidth" | "decimalFullWidth2" => {
             // The full-width digits begin at U+FF10.
@@ -148,54 +148,14 @@ fn circled(number: u64) -> String {
     }
 }
 
-const CARDINALS: [&str; 20] = [
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-];
-const ORDINALS: [&str; 20] = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-    "twentieth",
-];
+const CARDINALS: &str = "one two three four five six seven eight nine ten eleven \
+    twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty";
+const ORDINALS: &str = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh \
+    twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth";
 
-fn words(number: u64, names: &[&str; 20]) -> String {
+fn words(number: u64, names: &str) -> String {
     let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-    index.and_then(|index| names.get(index)).map_or_else(|| number.to_string(), |name| (*name).to_owned())
+    index.and_then(|index| names.split(' ').nth(index)).map_or_else(|| number.to_string(), str::to_owned)
 }
 
 fn capitalized(text: &str) -> String {

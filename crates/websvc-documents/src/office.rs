@@ -9,7 +9,7 @@ use crate::error::DocumentError;
 use crate::inline::is_web_url;
 use crate::kind::DocumentKind;
 use crate::parsed_document::DocumentMetadata;
-use crate::xml::{Token, Xml};
+use crate::xml::{Tag, Xml};
 use crate::zip_package::{Package, resolve};
 
 /// The targets of the relations of a part, by ID.
@@ -26,8 +26,7 @@ impl Relations {
         let mut relations = Self::default();
         let Some(text) = package.part(&format!("{folder}/_rels/{name}.rels"))? else { return Ok(relations) };
         let mut xml = Xml::new(kind, &text);
-        while let Some(token) = xml.next()? {
-            let Token::Start(tag) = token else { continue };
+        while let Some(tag) = xml.start()? {
             if let (Some(id), Some(target)) = (tag.get("Id"), tag.get("Target")) {
                 let is_external = tag.get("TargetMode") == Some("External");
                 let target = if is_external { target.to_owned() } else { resolve(part, target) };
@@ -37,6 +36,11 @@ impl Relations {
             }
         }
         Ok(relations)
+    }
+
+    /// Returns the target to which an attribute of an element refers.
+    pub(crate) fn of_attribute(&self, tag: &Tag, name: &str) -> Option<&str> {
+        self.get(tag.get_exact(name)?)
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<&str> {
@@ -58,8 +62,7 @@ pub(crate) fn read_metadata(
     let Some(text) = package.part(part)? else { return Ok(DocumentMetadata::default()) };
     let mut metadata = DocumentMetadata::default();
     let mut xml = Xml::new(kind, &text);
-    while let Some(token) = xml.next()? {
-        let Token::Start(tag) = token else { continue };
+    while let Some(tag) = xml.start()? {
         let field = match tag.name.as_str() {
             "title" => &mut metadata.title,
             "creator" | "initial-creator" => &mut metadata.author,
@@ -131,6 +134,14 @@ fn image_type(bytes: &[u8]) -> Option<&'static str> {
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
         [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
         _ => is_webp.then_some("image/webp"),
+    }
+}
+
+/// Returns the level of a heading style by its name in lower case, such as `heading 2`.
+pub(crate) fn heading_of_name(name: &str) -> Option<u32> {
+    match name.strip_prefix("heading") {
+        Some(number) => number.trim().parse().ok().filter(|level| (1..=9).contains(level)),
+        None => (name == "title").then_some(1),
     }
 }
 

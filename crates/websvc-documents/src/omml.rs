@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::error::DocumentError;
-use crate::xml::{Token, Xml};
+use crate::xml::Xml;
 
 /// The maximum length of a formula in bytes; what follows is left out.
 const MAX_BYTES: usize = 20_000;
@@ -52,30 +52,23 @@ impl Structure {
 /// Reads the content of an element up to its end.
 fn content(xml: &mut Xml<'_>, element: &str) -> Result<String, DocumentError> {
     let mut latex = String::new();
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == element => break,
-            Token::End(_) | Token::Text(_) => {}
-            Token::Start(tag) => {
-                let piece = match tag.name.as_str() {
-                    "r" => run(xml)?,
-                    "t" => text(&xml.text()?),
-                    "f" | "rad" | "nary" | "d" | "m" | "eqArr" | "sSup" | "sSub" | "sSubSup" | "sPre"
-                    | "func" | "acc" | "bar" | "groupChr" | "limLow" | "limUpp" | "borderBox" | "box"
-                    | "phant" => {
-                        let structure = structure(xml, &tag.name)?;
-                        written(&tag.name, &structure)
-                    }
-                    "rPr" | "ctrlPr" | "argPr" | "del" | "moveFrom" => {
-                        xml.skip()?;
-                        String::new()
-                    }
-                    _ => content(xml, &tag.name)?,
-                };
-                if latex.len() + piece.len() <= MAX_BYTES {
-                    push(&mut latex, &piece);
-                }
+    while let Some(tag) = xml.start_in(element)? {
+        let piece = match tag.name.as_str() {
+            "r" => run(xml)?,
+            "t" => text(&xml.text()?),
+            "f" | "rad" | "nary" | "d" | "m" | "eqArr" | "sSup" | "sSub" | "sSubSup" | "sPre" | "func"
+            | "acc" | "bar" | "groupChr" | "limLow" | "limUpp" | "borderBox" | "box" | "phant" => {
+                let structure = structure(xml, &tag.name)?;
+                written(&tag.name, &structure)
             }
+            "rPr" | "ctrlPr" | "argPr" | "del" | "moveFrom" => {
+                xml.skip()?;
+                String::new()
+            }
+            _ => content(xml, &tag.name)?,
+        };
+        if latex.len() + piece.len() <= MAX_BYTES {
+            push(&mut latex, &piece);
         }
     }
     Ok(latex)
@@ -96,25 +89,21 @@ fn push(latex: &mut String, piece: &str) {
 /// Reads a run of text. Words in normal style are text, not a product of variables.
 fn run(xml: &mut Xml<'_>) -> Result<String, DocumentError> {
     let (mut latex, mut is_normal) = (String::new(), false);
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == "r" => break,
-            Token::End(_) | Token::Text(_) => {}
-            Token::Start(tag) => match tag.name.as_str() {
-                "nor" => is_normal = !matches!(tag.get("val"), Some("0" | "off" | "false")),
-                "t" => {
-                    let piece = xml.text()?;
-                    let has_words = piece.chars().filter(|character| character.is_alphabetic()).count() > 1;
-                    let piece = if is_normal && has_words {
-                        format!("\\text{{{}}}", escaped(&piece))
-                    } else {
-                        text(&piece)
-                    };
-                    push(&mut latex, &piece);
-                }
-                "delText" => xml.skip()?,
-                _ => {}
-            },
+    while let Some(tag) = xml.start_in("r")? {
+        match tag.name.as_str() {
+            "nor" => is_normal = !matches!(tag.get("val"), Some("0" | "off" | "false")),
+            "t" => {
+                let piece = xml.text()?;
+                let has_words = piece.chars().filter(|character| character.is_alphabetic()).count() > 1;
+                let piece = if is_normal && has_words {
+                    format!("\\text{{{}}}", escaped(&piece))
+                } else {
+                    text(&piece)
+                };
+                push(&mut latex, &piece);
+            }
+            "delText" => xml.skip()?,
+            _ => {}
         }
     }
     Ok(latex)
@@ -151,17 +140,14 @@ fn structure(xml: &mut Xml<'_>, element: &str) -> Result<Structure, DocumentErro
     let mut structure = Structure::default();
     let properties = format!("{element}Pr");
     let mut bytes = 0;
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == element => break,
-            Token::End(_) | Token::Text(_) => {}
-            Token::Start(tag) if tag.name == properties => read_properties(xml, &properties, &mut structure)?,
-            Token::Start(tag) => {
-                let latex = if tag.name == "mr" { row(xml)? } else { content(xml, &tag.name)? };
-                bytes += latex.len();
-                if bytes <= MAX_BYTES {
-                    structure.arguments.push((tag.name, latex));
-                }
+    while let Some(tag) = xml.start_in(element)? {
+        if tag.name == properties {
+            read_properties(xml, &properties, &mut structure)?;
+        } else {
+            let latex = if tag.name == "mr" { row(xml)? } else { content(xml, &tag.name)? };
+            bytes += latex.len();
+            if bytes <= MAX_BYTES {
+                structure.arguments.push((tag.name, latex));
             }
         }
     }
@@ -169,21 +155,17 @@ fn structure(xml: &mut Xml<'_>, element: &str) -> Result<Structure, DocumentErro
 }
 
 fn read_properties(xml: &mut Xml<'_>, element: &str, structure: &mut Structure) -> Result<(), DocumentError> {
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == element => break,
-            Token::Start(tag) if tag.name == "ctrlPr" => xml.skip()?,
-            Token::Start(tag) => {
-                // A property without a value is on; a character without one is none.
-                let default = if matches!(tag.name.as_str(), "chr" | "begChr" | "endChr" | "sepChr") {
-                    ""
-                } else {
-                    "1"
-                };
-                structure.properties.insert(tag.name.clone(), tag.get("val").unwrap_or(default).to_owned());
+    while let Some(tag) = xml.start_in(element)? {
+        // A property without a value is on; a character without one is none.
+        let default = match tag.name.as_str() {
+            "ctrlPr" => {
+                xml.skip()?;
+                continue;
             }
-            Token::End(_) | Token::Text(_) => {}
-        }
+            "chr" | "begChr" | "endChr" | "sepChr" => "",
+            _ => "1",
+        };
+        structure.properties.insert(tag.name.clone(), tag.get("val").unwrap_or(default).to_owned());
     }
     Ok(())
 }
@@ -191,12 +173,8 @@ fn read_properties(xml: &mut Xml<'_>, element: &str, structure: &mut Structure) 
 /// Reads a row of a matrix.
 fn row(xml: &mut Xml<'_>) -> Result<String, DocumentError> {
     let mut cells = Vec::new();
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == "mr" => break,
-            Token::Start(tag) => cells.push(content(xml, &tag.name)?.trim().to_owned()),
-            Token::End(_) | Token::Text(_) => {}
-        }
+    while let Some(tag) = xml.start_in("mr")? {
+        cells.push(content(xml, &tag.name)?.trim().to_owned());
     }
     Ok(cells.join(" & "))
 }

@@ -52,6 +52,19 @@ pub struct PageCounts {
     pub without_text: Vec<u32>,
 }
 
+impl PageCounts {
+    /// Creates the counts of a document of which no page has been read.
+    pub(crate) fn unread(total: usize) -> Self {
+        Self { total: u32::try_from(total).unwrap_or(u32::MAX), ..Self::default() }
+    }
+
+    /// Returns a warning if pages were not read, which are called `unit`.
+    pub(crate) fn warnings(&self, unit: &str) -> Vec<String> {
+        let warning = || format!("{} of {} {unit} were read", self.read, self.total);
+        (self.read < self.total).then(warning).into_iter().collect()
+    }
+}
+
 /// Returns the placeholder of a page without text, which a caller can replace by recognized text.
 pub fn page_mark(page: u32) -> String {
     format!("<p data-page-without-text=\"{page}\"></p>")

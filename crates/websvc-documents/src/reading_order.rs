@@ -1,5 +1,7 @@
 //! The reading order of the shapes on a slide: by their position, from the top to the bottom, column by column.
 
+use crate::flow::Block;
+
 /// The maximum overlap of two areas that still counts as one after the other, in EMU: a millimetre.
 const TOLERANCE: f64 = 36_000.0;
 
@@ -13,6 +15,11 @@ pub(crate) struct Area {
 }
 
 impl Area {
+    /// Creates the area of a shape from its left and upper edge, and its width and height.
+    pub(crate) fn new((left, top): (f64, f64), (width, height): (f64, f64)) -> Self {
+        Self { left, top, right: left + width, bottom: top + height }
+    }
+
     /// Returns the smallest area around two others.
     pub(crate) fn around(self, other: Self) -> Self {
         Self {
@@ -24,16 +31,18 @@ impl Area {
     }
 }
 
-/// A shape with a position.
-pub(crate) trait Placed {
-    /// Returns the area; `None` if the position is unknown.
-    fn area(&self) -> Option<Area>;
+/// A shape of a slide.
+#[derive(Debug, Default)]
+pub(crate) struct Shape {
+    /// The area; `None` if the position is unknown.
+    pub(crate) area: Option<Area>,
+    pub(crate) blocks: Vec<Block>,
 }
 
 /// Sorts shapes in reading order. Shapes without a position come first, in the order of the file.
-pub(crate) fn in_reading_order<S: Placed>(shapes: Vec<S>) -> Vec<S> {
-    let (placed, mut ordered): (Vec<S>, Vec<S>) =
-        shapes.into_iter().partition(|shape| shape.area().is_some());
+pub(crate) fn in_reading_order(shapes: Vec<Shape>) -> Vec<Shape> {
+    let (placed, mut ordered): (Vec<Shape>, Vec<Shape>) =
+        shapes.into_iter().partition(|shape| shape.area.is_some());
     cut(placed, Direction::Down, 0, &mut ordered);
     ordered
 }
@@ -46,8 +55,8 @@ enum Direction {
 
 impl Direction {
     /// Returns the start and the end of an area in this direction.
-    fn span<S: Placed>(self, shape: &S) -> (f64, f64) {
-        match (self, shape.area()) {
+    fn span(self, shape: &Shape) -> (f64, f64) {
+        match (self, shape.area) {
             (Self::Down, Some(area)) => (area.top, area.bottom),
             (Self::Right, Some(area)) => (area.left, area.right),
             (_, None) => (0.0, 0.0),
@@ -57,19 +66,19 @@ impl Direction {
 
 /// Cuts shapes into groups that are one after the other, first into rows, each row into columns, and so on. Shapes that
 /// overlap in both directions are sorted by their upper left corner. `failed` is the number of directions without a cut.
-fn cut<S: Placed>(mut shapes: Vec<S>, direction: Direction, failed: usize, ordered: &mut Vec<S>) {
+fn cut(mut shapes: Vec<Shape>, direction: Direction, failed: usize, ordered: &mut Vec<Shape>) {
     shapes.sort_by(|a, b| direction.span(a).0.total_cmp(&direction.span(b).0));
     if shapes.len() < 2 {
         ordered.extend(shapes);
         return;
     }
     if failed == 2 {
-        let corner = |shape: &S| shape.area().map_or((0.0, 0.0), |area| (area.top, area.left));
+        let corner = |shape: &Shape| shape.area.map_or((0.0, 0.0), |area| (area.top, area.left));
         shapes.sort_by(|a, b| corner(a).0.total_cmp(&corner(b).0).then(corner(a).1.total_cmp(&corner(b).1)));
         ordered.extend(shapes);
         return;
     }
-    let mut groups: Vec<Vec<S>> = Vec::new();
+    let mut groups: Vec<Vec<Shape>> = Vec::new();
     let mut end = f64::NEG_INFINITY;
     for shape in shapes {
         let (start, shape_end) = direction.span(&shape);
@@ -90,22 +99,15 @@ fn cut<S: Placed>(mut shapes: Vec<S>, direction: Direction, failed: usize, order
 mod tests {
     use super::*;
 
-    struct Shape(&'static str, Option<Area>);
-
-    impl Placed for Shape {
-        fn area(&self) -> Option<Area> {
-            self.1
-        }
-    }
-
-    fn order(shapes: &[(&'static str, [f64; 4])]) -> Vec<&'static str> {
-        let shapes = shapes.iter().map(|(name, [left, top, right, bottom])| {
+    fn order(shapes: &[(&'static str, [f64; 4])]) -> Vec<String> {
+        let shapes = shapes.iter().map(|&(name, [left, top, right, bottom])| {
             let scale = 360_000.0;
             let area =
                 Area { left: left * scale, top: top * scale, right: right * scale, bottom: bottom * scale };
-            Shape(name, Some(area))
+            Shape { area: Some(area), blocks: vec![Block::Markup(name.to_owned())] }
         });
-        in_reading_order(shapes.collect()).into_iter().map(|shape| shape.0).collect()
+        let names = in_reading_order(shapes.collect()).into_iter().flat_map(|shape| shape.blocks);
+        names.map(|block| if let Block::Markup(name) = block { name } else { String::new() }).collect()
     }
 
     #[test]

@@ -18,6 +18,22 @@ pub(crate) fn decode_text(bytes: &[u8]) -> String {
     encoding.decode(bytes).0.into_owned()
 }
 
+/// Decodes text with a byte order mark: UTF-16 or UTF-8; `None` if it has none.
+pub(crate) fn decode_marked(bytes: &[u8]) -> Option<String> {
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => Some(utf16(rest, u16::from_le_bytes)),
+        [0xfe, 0xff, rest @ ..] => Some(utf16(rest, u16::from_be_bytes)),
+        [0xef, 0xbb, 0xbf, rest @ ..] => Some(String::from_utf8_lossy(rest).into_owned()),
+        _ => None,
+    }
+}
+
+/// Decodes UTF-16. A byte without a second one at the end is left out.
+pub(crate) fn utf16(bytes: &[u8], from_bytes: fn([u8; 2]) -> u16) -> String {
+    let units = bytes.chunks_exact(2).map(|pair| from_bytes([pair[0], pair[1]]));
+    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
 /// Returns whether most units of two bytes have a zero at this position, as Latin text in UTF-16 does, and none at the
 /// other one.
 fn has_zeros(bytes: &[u8], position: usize) -> bool {

@@ -11,7 +11,7 @@ use crate::html::escape;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::number_format::format_number;
-use crate::parsed_document::{DocumentMetadata, PageCounts, ParsedDocument};
+use crate::parsed_document::{PageCounts, ParsedDocument};
 
 /// The maximum number of cells of all sheets that are read, including empty cells between others.
 const MAX_CELLS: usize = 1_000_000;
@@ -83,7 +83,7 @@ impl<'l> Writer<'l> {
         };
         let visible = book.sheets_metadata().iter().filter(is_visible);
         let pending_sheets: Vec<String> = visible.rev().map(|sheet| sheet.name.clone()).collect();
-        let total = u32::try_from(pending_sheets.len()).unwrap_or(u32::MAX);
+        let pages = PageCounts::unread(pending_sheets.len());
         Self {
             limits,
             pending_sheets,
@@ -91,7 +91,7 @@ impl<'l> Writer<'l> {
             grid: Grid::default(),
             remaining_cells: MAX_CELLS,
             remaining_written: MAX_CELLS,
-            pages: PageCounts { total, ..PageCounts::default() },
+            pages,
         }
     }
 
@@ -131,21 +131,11 @@ impl<'l> Writer<'l> {
     fn finish(self) -> ParsedDocument {
         let Self { flow, remaining_cells, remaining_written, pages, .. } = self;
         let (html, is_full) = flow.finish();
-        let mut warnings = Vec::new();
-        if pages.read < pages.total {
-            warnings.push(format!("{} of {} sheets were read", pages.read, pages.total));
-        }
+        let mut warnings = pages.warnings("sheets");
         if is_full || remaining_cells == 0 || remaining_written == 0 {
             warnings.push("the tables were cut off at the maximum size".to_owned());
         }
-        ParsedDocument {
-            html,
-            page_html: None,
-            layout_html: None,
-            metadata: DocumentMetadata::default(),
-            pages: Some(pages),
-            warnings,
-        }
+        ParsedDocument { html, pages: Some(pages), warnings, ..ParsedDocument::default() }
     }
 }
 

@@ -33,8 +33,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     let mut reader = Reader { strings, formats, remaining_cells: MAX_CELLS, limits };
     let mut remaining_cells = MAX_CELLS;
     let mut flow = HtmlFlow::new(limits.max_output_bytes);
-    let mut pages =
-        PageCounts { total: u32::try_from(sheets.len()).unwrap_or(u32::MAX), ..PageCounts::default() };
+    let mut pages = PageCounts::unread(sheets.len());
     for (name, part) in sheets.iter().take(limits.max_pages as usize) {
         if flow.is_full() || reader.remaining_cells == 0 || remaining_cells == 0 || (limits.stop)() {
             break;
@@ -49,14 +48,11 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
         pages.read += 1;
     }
     let (html, is_full) = flow.finish();
-    let mut warnings = Vec::new();
-    if pages.read < pages.total {
-        warnings.push(format!("{} of {} sheets were read", pages.read, pages.total));
-    }
+    let mut warnings = pages.warnings("sheets");
     if is_full || reader.remaining_cells == 0 || remaining_cells == 0 {
         warnings.push("the tables were cut off at the maximum size".to_owned());
     }
-    Ok(ParsedDocument { html, page_html: None, layout_html: None, metadata, pages: Some(pages), warnings })
+    Ok(ParsedDocument { html, metadata, pages: Some(pages), warnings, ..ParsedDocument::default() })
 }
 
 /// The properties of a workbook.
@@ -72,13 +68,12 @@ fn book(package: &mut Package) -> Result<Book, DocumentError> {
     let text = package.required(WORKBOOK)?;
     let mut xml = Xml::new(KIND, &text);
     let mut book = Book { sheets: Vec::new(), is_1904: false };
-    while let Some(token) = xml.next()? {
-        let Token::Start(tag) = token else { continue };
+    while let Some(tag) = xml.start()? {
         let is_hidden = matches!(tag.get("state"), Some("hidden" | "veryHidden"));
         match tag.name.as_str() {
-            "workbookPr" => book.is_1904 = is_true(tag.get("date1904")),
+            "workbookPr" => book.is_1904 = tag.is_true("date1904"),
             "sheet" if !is_hidden => {
-                if let Some(part) = tag.get_exact("r:id").and_then(|id| relations.get(id)) {
+                if let Some(part) = relations.of_attribute(&tag, "r:id") {
                     book.sheets.push((tag.get("name").unwrap_or_default().to_owned(), part.to_owned()));
                 }
             }
@@ -86,10 +81,6 @@ fn book(package: &mut Package) -> Result<Book, DocumentError> {
         }
     }
     Ok(book)
-}
-
-fn is_true(value: Option<&str>) -> bool {
-    matches!(value, Some("1" | "true"))
 }
 
 /// Returns the shared strings, to which cells refer by index.
@@ -159,11 +150,10 @@ impl Reader<'_> {
         let mut xml = Xml::new(KIND, text);
         let mut grid = Grid::default();
         let (mut next_row, mut row, mut column) = (0, 0, 0);
-        while let Some(token) = xml.next()? {
-            let Token::Start(tag) = token else { continue };
+        while let Some(tag) = xml.start()? {
             match tag.name.as_str() {
-                "col" if is_true(tag.get("hidden")) && grid.hidden_columns.len() < 1024 => {
-                    let number = |name| tag.get(name).and_then(|number| number.parse::<usize>().ok());
+                "col" if tag.is_true("hidden") && grid.hidden_columns.len() < 1024 => {
+                    let number = |name| tag.parsed::<usize>(name);
                     if let (Some(first @ 1..), Some(last @ 1..)) = (number("min"), number("max")) {
                         grid.hidden_columns.push((first - 1, last - 1));
                     }
@@ -172,13 +162,9 @@ impl Reader<'_> {
                     if (self.limits.stop)() {
                         break;
                     }
-                    row = tag
-                        .get("r")
-                        .and_then(|row| row.parse().ok())
-                        .and_then(|row: usize| row.checked_sub(1))
-                        .unwrap_or(next_row);
+                    row = tag.parsed("r").and_then(|row: usize| row.checked_sub(1)).unwrap_or(next_row);
                     (next_row, column) = (row.saturating_add(1), 0);
-                    if is_true(tag.get("hidden")) {
+                    if tag.is_true("hidden") {
                         grid.hidden_rows.insert(row);
                         xml.skip()?;
                     }
@@ -207,20 +193,16 @@ impl Reader<'_> {
     /// Returns the text that Excel displays for a cell.
     fn cell(&self, tag: &Tag, xml: &mut Xml<'_>) -> Result<Text, DocumentError> {
         let (mut value, mut inline, mut url) = (String::new(), String::new(), None);
-        while let Some(token) = xml.next()? {
-            match token {
-                Token::End(name) if name == "c" => break,
-                Token::Start(inner) => match inner.name.as_str() {
-                    "v" => value = xml.text()?,
-                    "t" => inline.push_str(&xml.text()?),
-                    "f" => url = link_of_formula(&xml.text()?),
-                    "rPh" => xml.skip()?,
-                    _ => {}
-                },
-                Token::End(_) | Token::Text(_) => {}
+        while let Some(inner) = xml.start_in("c")? {
+            match inner.name.as_str() {
+                "v" => value = xml.text()?,
+                "t" => inline.push_str(&xml.text()?),
+                "f" => url = link_of_formula(&xml.text()?),
+                "rPh" => xml.skip()?,
+                _ => {}
             }
         }
-        let style = tag.get("s").and_then(|style| style.parse().ok()).unwrap_or(0);
+        let style = tag.parsed("s").unwrap_or(0);
         let (text, is_text) = match tag.get("t") {
             Some("s") => {
                 let index = value.parse::<usize>().ok();
@@ -254,7 +236,7 @@ fn link_markup(url: &str, markup: &str) -> String {
 
 /// Adds the link of a cell. A link of a range belongs to its first cell.
 fn add_link(tag: &Tag, relations: &Relations, grid: &mut Grid) {
-    let target = tag.get_exact("r:id").and_then(|id| relations.get(id)).filter(|url| is_web_url(url));
+    let target = relations.of_attribute(tag, "r:id").filter(|url| is_web_url(url));
     let place = tag.get("ref").and_then(range_of);
     if let (Some(url), Some((cell, _))) = (target, place) {
         grid.map_cell(cell, |markup| {

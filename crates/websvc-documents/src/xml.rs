@@ -1,6 +1,7 @@
 //! Reads XML as a sequence of tokens, without namespace prefixes, with a limit of the nesting depth.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -44,6 +45,16 @@ impl Tag {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(key, _)| key.rsplit(':').next() == Some(name));
         found.map(|(_, value)| value.as_str())
+    }
+
+    /// Returns an attribute as a number or another value; `None` if it is not one.
+    pub(crate) fn parsed<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.get(name)?.parse().ok()
+    }
+
+    /// Returns whether an attribute is `1` or `true`.
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        matches!(self.get(name), Some("1" | "true"))
     }
 
     /// Returns an attribute by its full name.
@@ -99,6 +110,27 @@ impl<'t> Xml<'t> {
                 }
             }));
         }
+    }
+
+    /// Returns the next start tag; `None` at the end.
+    pub(crate) fn start(&mut self) -> Result<Option<Tag>, DocumentError> {
+        self.next_start(None)
+    }
+
+    /// Returns the next start tag before the end of an `element`; `None` at that end.
+    pub(crate) fn start_in(&mut self, element: &str) -> Result<Option<Tag>, DocumentError> {
+        self.next_start(Some(element))
+    }
+
+    fn next_start(&mut self, element: Option<&str>) -> Result<Option<Tag>, DocumentError> {
+        while let Some(token) = self.next()? {
+            match token {
+                Token::Start(tag) => return Ok(Some(tag)),
+                Token::End(name) if element == Some(&name) => break,
+                Token::End(_) | Token::Text(_) => {}
+            }
+        }
+        Ok(None)
     }
 
     /// Skips the rest of the element whose start tag was read last.

@@ -8,6 +8,7 @@ use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceAr
 
 use crate::error::DocumentError;
 use crate::kind::DocumentKind;
+use crate::text_encoding::decode_marked;
 
 /// The maximum number of entries of an archive.
 const MAX_ENTRIES: usize = 50_000;
@@ -105,18 +106,11 @@ impl Package {
 
 /// Decodes XML: as UTF-16 if it has its byte order mark, else as UTF-8.
 fn decode_xml(bytes: Vec<u8>) -> String {
-    match bytes.as_slice() {
-        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
-        _ => String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
-    }
-}
-
-fn utf16(bytes: &[u8], from_bytes: fn([u8; 2]) -> u16) -> String {
-    let units = bytes.chunks_exact(2).map(|pair| from_bytes([pair[0], pair[1]]));
-    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    let marked = decode_marked(&bytes);
+    marked.unwrap_or_else(|| match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
 }
 
 /// Resolves a reference in the part `from` to the path of a part.

@@ -5,9 +5,9 @@
 //! Documentation is often marked as an article but seldom dated. A technical or scholarly article is not news.
 
 use crate::dom::{Dom, NodeId, Tag};
-use crate::json_ld::JsonLdFacts;
+use crate::json_ld::{JsonLdFacts, SchemaOrgType};
 use crate::links;
-use crate::metadata::MetaValue;
+use crate::meta_tags::MetaValue;
 use crate::text::collapsed;
 use std::collections::BTreeMap;
 use url::Url;
@@ -23,44 +23,6 @@ pub struct Article {
     pub modified: Option<String>,
     /// Absolute http(s) URL of the image.
     pub image_url: Option<String>,
-}
-
-/// Classes of schema.org types, by their meaning for news.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum SchemaOrgType {
-    /// News if it has a date: `Article`, `BlogPosting`, ...
-    Article,
-    /// News: `NewsArticle` and its subtypes.
-    News,
-    /// An article that is not news: `TechArticle`, `ScholarlyArticle`, ...
-    Other,
-}
-
-impl SchemaOrgType {
-    /// Returns the class of a schema.org type, `None` if it is not an article.
-    pub(crate) fn from_kind(kind: &str) -> Option<SchemaOrgType> {
-        let name = kind.trim().trim_end_matches('/').rsplit(['/', ':']).next()?;
-        Some(match name {
-            "NewsArticle"
-            | "AnalysisNewsArticle"
-            | "AskPublicNewsArticle"
-            | "BackgroundNewsArticle"
-            | "OpinionNewsArticle"
-            | "ReportageNewsArticle"
-            | "ReviewNewsArticle"
-            | "LiveBlogPosting" => SchemaOrgType::News,
-            "Article" | "BlogPosting" | "Report" | "SocialMediaPosting" | "SatiricalArticle" => {
-                SchemaOrgType::Article
-            }
-            "TechArticle"
-            | "APIReference"
-            | "ScholarlyArticle"
-            | "MedicalScholarlyArticle"
-            | "AdvertiserContentArticle"
-            | "DiscussionForumPosting" => SchemaOrgType::Other,
-            _ => return None,
-        })
-    }
 }
 
 /// Reads the news properties of a page, `None` if it is not a news article.
@@ -150,7 +112,7 @@ fn property(dom: &Dom, item: NodeId, name: &str) -> Option<String> {
         names.split_ascii_whitespace().any(|item| item == name)
     };
     let id = dom.descendants(item).find(has_name)?;
-    let value = ["content", "datetime", "src", "href"].iter().find_map(|key| dom.attribute(id, key));
+    let value = dom.first_attribute(id, &["content", "datetime", "src", "href"]);
     let text = value.map_or_else(
         || collapsed(&dom.descendants(id).map(|child| dom.text(child)).collect::<String>()),
         collapsed,
@@ -160,11 +122,8 @@ fn property(dom: &Dom, item: NodeId, name: &str) -> Option<String> {
 
 /// Returns the date of the `<time>` that is marked as the publication date.
 fn pubdate(dom: &Dom) -> Option<String> {
-    let is_pubdate = |id: &NodeId| {
-        dom.is(*id, Tag::Time)
-            && (dom.attribute(*id, "pubdate").is_some()
-                || dom.attribute(*id, "itemprop") == Some("datePublished"))
-    };
-    let time = dom.descendants(NodeId::ROOT).find(is_pubdate)?;
+    let time = dom.elements(Tag::Time).find(|&id| {
+        dom.attribute(id, "pubdate").is_some() || dom.attribute(id, "itemprop") == Some("datePublished")
+    })?;
     dom.attribute(time, "datetime").map(collapsed).filter(|date| !date.is_empty())
 }

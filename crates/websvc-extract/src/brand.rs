@@ -8,7 +8,6 @@ use crate::links;
 use crate::metadata;
 use crate::structured::{Entity, Graph, Property};
 use crate::text::{collapsed, start_of};
-use std::collections::HashSet;
 
 /// Types of entities whose logo is that of the site: organizations, sites, and kinds of LocalBusiness.
 const SITE_TYPES: [&str; 44] = [
@@ -143,11 +142,7 @@ pub(crate) fn read(document: &Document) -> DeclaredBrand {
 /// Returns the logo of a graph: of the organization whose URL is that of the site, else of the first one.
 fn logo(graph: &Graph, document: &Document) -> Option<String> {
     // Entities that are not candidates: those of others, and those that were examined before.
-    let mut excluded: HashSet<_> = graph
-        .entities()
-        .flat_map(|entity| RELATIONS.iter().flat_map(move |relation| entity.entities(relation)))
-        .map(|entity| entity.id)
-        .collect();
+    let mut excluded = graph.values_of(&RELATIONS);
     let of_pages =
         graph.roots().filter(|root| root.is(&PAGE_TYPES)).flat_map(|root| root.entities("publisher"));
     let candidates = graph.roots().chain(of_pages);
@@ -165,19 +160,14 @@ fn logo(graph: &Graph, document: &Document) -> Option<String> {
 fn logo_of(entity: Entity<'_>, document: &Document) -> Option<String> {
     entity.values("logo").find_map(|value| match value {
         Property::Literal(literal) => links::resolve_image(&document.base, literal.as_str()),
-        Property::Entity(image) => {
-            let url =
-                image.text("contentUrl").or_else(|| image.text("url")).or_else(|| image.identifier())?;
-            links::resolve_image(&document.base, url)
-        }
+        Property::Entity(image) => links::resolve_image(&document.base, image.file()?),
     })
 }
 
 /// Returns the largest icon for home screens. Those without a size are as large as Apple's default of 180 pixels.
 fn touch_icon(document: &Document) -> Option<String> {
     let dom = &document.dom;
-    let links = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Link));
-    let icons = links.filter_map(|id| {
+    let icons = dom.elements(Tag::Link).filter_map(|id| {
         let rel = dom.attribute(id, "rel")?.to_ascii_lowercase();
         let is_icon = rel.split_ascii_whitespace().any(|token| token.starts_with("apple-touch-icon"));
         let url = links::resolve_image(&document.base, dom.attribute(id, "href")?).filter(|_| is_icon)?;

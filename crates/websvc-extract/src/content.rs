@@ -4,7 +4,7 @@ use crate::atomic_blocks;
 use crate::content_kind::ContentKind;
 use crate::content_view::ContentView;
 use crate::document::{Anchor, Document};
-use crate::dom::{Dom, MatchScope, NodeId, NodeKind, Tag};
+use crate::dom::{MatchScope, NodeId, NodeKind, Tag};
 use crate::limits::{
     MAX_CAPTION_CHARS, MAX_CONTENT_LINKS, MAX_LABEL_BYTES, MAX_LIST_BYTES, MAX_OUTPUT_BYTES,
     MAX_SCORED_NODES, MAX_SOURCE_BYTES,
@@ -47,7 +47,7 @@ impl<'a> Content<'a> {
             );
         }
         let (banners, _) = options.banners.0.matches(dom, NodeId::ROOT);
-        banners.into_iter().filter(|&id| !has_content(dom, id)).for_each(|id| view.exclude(id));
+        banners.into_iter().filter(|&id| !dom.has_page_content(id)).for_each(|id| view.exclude(id));
         if !options.include_tags.is_empty() {
             include(document, options, &mut view, &mut warnings);
         } else if options.scope == ContentScope::Main && document.kind.is_html() {
@@ -222,11 +222,6 @@ impl<'a> Content<'a> {
         }
         warnings
     }
-}
-
-/// Returns whether an element has the content of its page inside, whatever its name.
-fn has_content(dom: &Dom, top: NodeId) -> bool {
-    dom.descendants(top).any(|id| [Tag::Main, Tag::Article, Tag::H1].into_iter().any(|tag| dom.is(id, tag)))
 }
 
 /// Narrows the view to the elements that match `includeTags`. An element inside another match is not written twice.

@@ -4,8 +4,8 @@
 //! in the vocabularies of RSACi (nudity or sex of level 3 and 4) and ICRA (genitals and explicit acts, except in an
 //! artistic, educational or medical context).
 
-use crate::dom::{Dom, NodeId, Tag};
-use crate::metadata::MetaValue;
+use crate::dom::{Dom, Tag};
+use crate::meta_tags::MetaValue;
 use std::collections::BTreeMap;
 
 /// The label of the Association of Sites Advocating Child Protection: "restricted to adults".
@@ -30,8 +30,7 @@ enum Name {
 }
 
 fn http_equivalents(dom: &Dom) -> impl Iterator<Item = (Name, &str)> {
-    let tags = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta));
-    tags.filter_map(|id| {
+    dom.elements(Tag::Meta).filter_map(|id| {
         let name = dom.attribute(id, "http-equiv")?.trim();
         let name = if name.eq_ignore_ascii_case("pics-label") {
             Name::Pics

@@ -45,8 +45,7 @@ impl ContentView {
     /// A page that shows almost nothing without scripts may have its content in `<noscript>`.
     pub(crate) fn visible(dom: &Dom) -> ContentView {
         let mut view = ContentView::without_hidden(dom, Noscript::Hidden);
-        let noscripts: Vec<NodeId> =
-            dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Noscript)).collect();
+        let noscripts: Vec<NodeId> = dom.elements(Tag::Noscript).collect();
         if noscripts.is_empty() {
             return view.reveal_hidden_part(dom);
         }

@@ -4,9 +4,9 @@
 //! the region of `<html lang>`, and `og:locale`. A language without a region does not determine a country.
 
 use crate::document::Document;
-use crate::dom::{NodeId, Tag};
+use crate::dom::Tag;
 use crate::links;
-use crate::metadata::MetaValue;
+use crate::meta_tags::MetaValue;
 use std::collections::BTreeMap;
 use url::Url;
 
@@ -38,8 +38,7 @@ pub(crate) fn country(document: &Document, meta: &BTreeMap<String, MetaValue>) -
 fn own_alternate(document: &Document) -> Option<&str> {
     let dom = &document.dom;
     let is_own = |target: &Url| *target == document.url || document.canonical().as_ref() == Some(target);
-    let links = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Link));
-    let mut alternates = links.filter_map(|id| {
+    let mut alternates = dom.elements(Tag::Link).filter_map(|id| {
         let language = dom.attribute(id, "hreflang")?;
         let target = links::resolve(&document.base, dom.attribute(id, "href")?)?;
         Some((language, links::without_fragment(target)))

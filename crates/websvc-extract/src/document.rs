@@ -1,27 +1,17 @@
-//! A parsed page and its accessors.
+//! A parsed page, its links, and its directives for crawlers.
 
-use crate::attributes::{self, PageAttributes};
-use crate::brand::{self, DeclaredBrand};
-use crate::content::Content;
 use crate::content_kind::ContentKind;
 use crate::content_view::ContentView;
 use crate::dom::{self, Dom, NodeId, NodeKind, Tag};
 use crate::error::ExtractError;
-use crate::images::ImageDetail;
 use crate::limits::{MAX_KEPT_JSON_LD_BYTES, MAX_LABEL_BYTES, MAX_LIST_BYTES, MAX_SOURCE_BYTES};
-use crate::metadata::{self, PageMetadata};
-use crate::options::ContentOptions;
 use crate::structured::{self, StructuredData};
 use crate::text::collapsed;
-use crate::{charset, feed, images, json_ld_content, links, menu, product, videos};
+use crate::{charset, feed, json_ld_content, links, meta_tags};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 use url::Url;
-use websvc_types::format::AttributeSelector;
-use websvc_types::menu::PageMenu;
-use websvc_types::product::PageProduct;
-use websvc_types::video::PageVideo;
 
 /// A page that shows fewer letters than this around an embedded document is only its frame.
 const MAX_FRAME_LETTERS: usize = 400;
@@ -126,7 +116,7 @@ impl Document {
 
     /// Returns the structured data of the page. The readers of products, menus and brands share it.
     pub(crate) fn structured_data(&self) -> &StructuredData {
-        self.structured_data.get_or_init(|| StructuredData::read(self))
+        self.structured_data.get_or_init(|| StructuredData::read(&self.dom, &self.json_ld()))
     }
 
     /// Returns the kind of the content.
@@ -149,74 +139,9 @@ impl Document {
         &self.base
     }
 
-    /// Returns the title of the page.
-    pub fn title(&self) -> Option<String> {
-        metadata::title(&self.dom)
-    }
-
-    /// Returns the declared language of the page.
-    pub fn language(&self) -> Option<String> {
-        metadata::language(&self.dom)
-    }
-
-    /// Returns the metadata of the page.
-    pub fn metadata(&self) -> PageMetadata {
-        metadata::read(self)
-    }
-
-    /// Returns the product that the page offers, from its structured data; `None` if it is a page about something else, or
-    /// a list of products.
-    pub fn product(&self) -> Option<PageProduct> {
-        product::read(self)
-    }
-
-    /// Returns the menu of the restaurant or shop that the page shows, from its structured data or its visible text.
-    pub fn menu(&self) -> Option<PageMenu> {
-        menu::read(self)
-    }
-
-    /// Returns the videos that the page contains, at most [`VIDEOS_MAX`](websvc_types::limits::VIDEOS_MAX).
-    pub fn videos(&self) -> Vec<PageVideo> {
-        videos::read(self)
-    }
-
-    /// Returns the values of attributes of the elements that selectors match, in the whole page.
-    ///
-    /// # Errors
-    /// [`ExtractError::Selector`] for a selector that cannot be parsed.
-    pub fn attributes(&self, selectors: &[AttributeSelector]) -> Result<PageAttributes, ExtractError> {
-        attributes::read(self, selectors)
-    }
-
-    /// Returns the brand that the page declares in its structured data, meta tags and links.
-    pub fn declared_brand(&self) -> DeclaredBrand {
-        brand::read(self)
-    }
-
-    /// Returns the part of the page that `options` select.
-    pub fn content(&self, options: &ContentOptions) -> Content<'_> {
-        Content::select(self, options)
-    }
-
-    /// Returns the absolute URLs of the page's images in document order, each once (clients.md 6.5).
-    pub fn images(&self) -> Vec<String> {
-        images::all(&self.dom, &self.base)
-    }
-
-    /// Returns the page's images with the text around them, in document order, each once; at most
-    /// [`MAX_IMAGES`](crate::MAX_IMAGES).
-    ///
-    /// These are all `<img>` elements and `og:image`, except for `data:` URLs and decoration: images with a side that
-    /// is known to be shorter than 32 pixels, `.ico` files, and files that are named as a sprite, spacer, favicon or
-    /// tracking pixel.
-    pub fn image_details(&self) -> Vec<ImageDetail> {
-        images::details(&self.dom, &self.base)
-    }
-
     /// Returns the http(s) links of the whole page in document order, including hidden ones.
     pub fn anchors(&self) -> Vec<Anchor> {
-        let elements = self.dom.descendants(NodeId::ROOT);
-        let anchors = elements.filter(|&id| self.dom.is(id, Tag::A)).filter_map(|id| self.anchor(id));
+        let anchors = self.dom.elements(Tag::A).filter_map(|id| self.anchor(id));
         let mut bytes = 0;
         let fits = |anchor: &Anchor| {
             bytes += anchor.url.as_str().len() + anchor.text.len();
@@ -250,13 +175,11 @@ impl Document {
 
     /// Returns the http(s) target of a link without its fragment.
     fn target(&self, id: NodeId) -> Option<Url> {
-        let url = links::resolve(&self.base, self.dom.attribute(id, "href")?)?;
-        matches!(url.scheme(), "http" | "https").then(|| links::without_fragment(url))
+        links::resolve_web(&self.base, self.dom.attribute(id, "href")?).map(links::without_fragment)
     }
 
     fn is_nofollow(&self, id: NodeId) -> bool {
-        let rel = self.dom.attribute(id, "rel").unwrap_or("");
-        rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case("nofollow"))
+        self.dom.has_word(id, "rel", "nofollow")
     }
 
     pub(crate) fn anchor(&self, id: NodeId) -> Option<Anchor> {
@@ -281,7 +204,7 @@ impl Document {
     /// Returns the directives of the page's robots meta tags.
     pub fn robots(&self) -> Robots {
         let mut robots = Robots { index: true, follow: true };
-        for value in metadata::meta_values(&self.dom, "robots") {
+        for value in meta_tags::values(&self.dom, "robots") {
             for directive in value.split(',') {
                 match directive.trim().to_ascii_lowercase().as_str() {
                     "noindex" => robots.index = false,
@@ -296,26 +219,22 @@ impl Document {
 
     /// Returns the canonical URL of the page.
     pub fn canonical(&self) -> Option<Url> {
-        let href = metadata::link_href(&self.dom, "canonical")?;
-        links::resolve(&self.base, href).filter(|url| matches!(url.scheme(), "http" | "https"))
+        links::resolve_web(&self.base, meta_tags::link_hrefs(&self.dom, "canonical").next()?)
     }
 
     /// Returns the absolute URLs of the page's RSS and Atom feeds.
     pub fn feeds(&self) -> Vec<Url> {
-        let links = self.dom.descendants(NodeId::ROOT).filter(|&id| self.dom.is(id, Tag::Link));
-        let feeds = links.filter(|&id| {
-            let rel = self.dom.attribute(id, "rel").unwrap_or("");
+        let feeds = self.dom.elements(Tag::Link).filter(|&id| {
             let kind = self.dom.attribute(id, "type").unwrap_or("").trim().to_ascii_lowercase();
-            rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case("alternate"))
+            self.dom.has_word(id, "rel", "alternate")
                 && matches!(kind.as_str(), "application/rss+xml" | "application/atom+xml")
         });
-        let targets = feeds.filter_map(|id| links::resolve(&self.base, self.dom.attribute(id, "href")?));
-        targets.filter(|url| matches!(url.scheme(), "http" | "https")).collect()
+        feeds.filter_map(|id| links::resolve_web(&self.base, self.dom.attribute(id, "href")?)).collect()
     }
 
     /// Returns the delay in seconds and the target of the page's meta refresh.
     pub fn refresh(&self) -> Option<(u64, Url)> {
-        let content = metadata::http_equiv(&self.dom, "refresh")?;
+        let content = meta_tags::http_equiv(&self.dom, "refresh")?;
         let (delay, target) = content.split_once([';', ','])?;
         let delay = delay.trim().split('.').next()?.parse().ok()?;
         let target = target.trim();
@@ -324,8 +243,7 @@ impl Document {
         } else {
             target
         };
-        let url = links::resolve(&self.base, target.trim_matches(['"', '\'']))?;
-        matches!(url.scheme(), "http" | "https").then_some((delay, url))
+        Some((delay, links::resolve_web(&self.base, target.trim_matches(['"', '\'']))?))
     }
 
     /// Returns the address of the document, such as a PDF file, that the page only embeds: it shows next to nothing else.
@@ -342,12 +260,6 @@ impl Document {
             return None;
         }
         self.target(link)
-    }
-
-    /// Returns the text blocks of the page with the features of their score, for training and diagnosis.
-    #[doc(hidden)]
-    pub fn blocks(&self) -> Vec<crate::BlockReport> {
-        crate::main_content::describe(&self.dom, &self.visible(), &self.base)
     }
 
     /// Returns a view of the visible part of the page.

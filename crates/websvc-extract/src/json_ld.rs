@@ -1,10 +1,47 @@
 //! Reads dates, authors and headlines from a page's JSON-LD, leniently and within limits.
 
-use crate::article::SchemaOrgType;
 use crate::structured::objects;
 use crate::text::collapsed;
 use serde_json::Value;
 use std::collections::HashMap;
+
+/// Classes of schema.org types, by their meaning for news.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SchemaOrgType {
+    /// News if it has a date: `Article`, `BlogPosting`, ...
+    Article,
+    /// News: `NewsArticle` and its subtypes.
+    News,
+    /// An article that is not news: `TechArticle`, `ScholarlyArticle`, ...
+    Other,
+}
+
+impl SchemaOrgType {
+    /// Returns the class of a schema.org type, `None` if it is not an article.
+    pub(crate) fn from_kind(kind: &str) -> Option<SchemaOrgType> {
+        let name = kind.trim().trim_end_matches('/').rsplit(['/', ':']).next()?;
+        Some(match name {
+            "NewsArticle"
+            | "AnalysisNewsArticle"
+            | "AskPublicNewsArticle"
+            | "BackgroundNewsArticle"
+            | "OpinionNewsArticle"
+            | "ReportageNewsArticle"
+            | "ReviewNewsArticle"
+            | "LiveBlogPosting" => SchemaOrgType::News,
+            "Article" | "BlogPosting" | "Report" | "SocialMediaPosting" | "SatiricalArticle" => {
+                SchemaOrgType::Article
+            }
+            "TechArticle"
+            | "APIReference"
+            | "ScholarlyArticle"
+            | "MedicalScholarlyArticle"
+            | "AdvertiserContentArticle"
+            | "DiscussionForumPosting" => SchemaOrgType::Other,
+            _ => return None,
+        })
+    }
+}
 
 /// Facts about the page from JSON-LD.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -81,13 +81,10 @@ fn state_markup(dom: &Dom, html: &str) -> Option<String> {
     if !html.contains("application/json") || shows_text(dom) {
         return None;
     }
-    let scripts = dom.descendants(NodeId::ROOT).filter(|&id| {
-        let kind = dom.attribute(id, "type").unwrap_or_default().trim();
-        dom.is(id, Tag::Script) && kind.eq_ignore_ascii_case("application/json")
-    });
+    let scripts = dom.elements(Tag::Script).filter(|&id| dom.is_script_of(id, "application/json"));
     let mut texts = StateTexts::default();
     for id in scripts.take(MAX_STATES) {
-        let source: String = dom.children(id).map(|text| dom.text(text)).collect();
+        let source = dom.own_text(id);
         if source.len() <= MAX_STATE_BYTES {
             let value = serde_json::from_str(source.trim()).unwrap_or(Value::Null);
             texts.collect(&value, 0);

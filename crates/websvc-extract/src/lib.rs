@@ -41,10 +41,12 @@ mod limits;
 mod links;
 mod main_content;
 mod menu;
+mod meta_tags;
 mod metadata;
 mod offer;
 mod options;
 mod output;
+mod page;
 pub mod passages;
 mod product;
 mod structured;
@@ -68,5 +70,6 @@ pub use limits::{
 };
 #[doc(hidden)]
 pub use main_content::BlockReport;
-pub use metadata::{MetaValue, PageMetadata};
+pub use meta_tags::MetaValue;
+pub use metadata::PageMetadata;
 pub use options::{Base64Images, ContentOptions, ContentScope, Selectors};

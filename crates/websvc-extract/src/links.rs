@@ -25,11 +25,10 @@ const MAX_BASE_BYTES: usize = 512;
 
 /// Returns the URL that relative links are resolved against: the first `<base href>`, else that of the page.
 pub(crate) fn base_url(dom: &Dom, page: &Url) -> Url {
-    dom.descendants(NodeId::ROOT)
-        .filter(|&id| dom.is(id, Tag::Base))
+    dom.elements(Tag::Base)
         .find_map(|id| dom.attribute(id, "href"))
         .and_then(|href| page.join(href.trim()).ok())
-        .filter(|url| matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_BASE_BYTES)
+        .filter(|url| is_web(url) && url.as_str().len() <= MAX_BASE_BYTES)
         .unwrap_or_else(|| shortened(page.clone()))
 }
 
@@ -56,6 +55,16 @@ pub(crate) fn resolve(base: &Url, href: &str) -> Option<Url> {
     matches!(url.scheme(), "http" | "https" | "mailto" | "tel" | "ftp").then_some(url)
 }
 
+/// Resolves a link to a page or file of the web.
+pub(crate) fn resolve_web(base: &Url, href: &str) -> Option<Url> {
+    resolve(base, href).filter(is_web)
+}
+
+/// Returns whether a URL is one of HTTP.
+pub(crate) fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}
+
 /// Returns whether a link is the address of a mailbox: a name, `@`, and a host with a dot, without a path.
 fn is_address(href: &str) -> bool {
     let is_part = |part: &str| {
@@ -79,8 +88,7 @@ pub(crate) fn resolve_image(base: &Url, source: &str) -> Option<String> {
     if source.is_empty() || source.starts_with('#') || source.len() > MAX_URL_BYTES {
         return None;
     }
-    let url = base.join(source).ok()?;
-    matches!(url.scheme(), "http" | "https").then(|| url.into())
+    base.join(source).ok().filter(is_web).map(Into::into)
 }
 
 /// Returns the fragment of a link within the page, also if it is written with the name of the page.

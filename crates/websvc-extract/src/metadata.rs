@@ -4,9 +4,8 @@ use crate::article::{self, Article};
 use crate::document::Document;
 use crate::dom::{Dom, NodeId, Tag};
 use crate::json_ld::{self, JsonLdFacts};
-use crate::limits::MAX_META_TAGS;
 use crate::links;
-use crate::text::collapsed;
+use crate::meta_tags::{self, MetaValue, http_equiv, link_hrefs, property};
 use crate::{content_rating, country};
 use std::collections::BTreeMap;
 
@@ -44,32 +43,6 @@ pub struct PageMetadata {
     /// All meta tags under their own names in lower case (`og:title`, `article:tag`, `viewport`, ...). Tags of Open
     /// Graph and Dublin Core that clients know by another name are also under that name (`ogTitle`, `dcDate`, ...).
     pub meta: BTreeMap<String, MetaValue>,
-}
-
-/// The value of a meta tag.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MetaValue {
-    /// The tag occurs once.
-    One(String),
-    /// The tag is repeated. The values are in document order.
-    Many(Vec<String>),
-}
-
-impl MetaValue {
-    /// Returns the first value.
-    pub fn first(&self) -> &str {
-        match self {
-            MetaValue::One(value) => value,
-            MetaValue::Many(values) => values.first().map_or("", String::as_str),
-        }
-    }
-
-    fn add(&mut self, value: String) {
-        match self {
-            MetaValue::One(first) => *self = MetaValue::Many(vec![std::mem::take(first), value]),
-            MetaValue::Many(values) => values.push(value),
-        }
-    }
 }
 
 /// Meta tags of the publication date, the most reliable one first.
@@ -158,7 +131,7 @@ fn with_client_names(mut meta: BTreeMap<String, MetaValue>) -> BTreeMap<String, 
 /// Reads all metadata of a page.
 pub(crate) fn read(document: &Document) -> PageMetadata {
     let dom = &document.dom;
-    let meta = meta_tags(dom);
+    let meta = meta_tags::read(dom);
     let facts = json_ld::read(&document.json_ld());
     let first =
         |names: &[&str]| names.iter().find_map(|name| meta.get(*name)).map(|value| value.first().to_owned());
@@ -206,42 +179,11 @@ fn author(meta: &BTreeMap<String, MetaValue>, facts: &JsonLdFacts, dom: &Dom) ->
     // Facebook's article:author is often the URL of a profile, not a name.
     tag.filter(|name| !name.is_empty() && !name.contains("://")).or_else(|| facts.author.clone()).or_else(
         || {
-            let link = dom.descendants(NodeId::ROOT).find(|&id| {
-                dom.is(id, Tag::A)
-                    && dom.attribute(id, "rel").is_some_and(|rel| rel.eq_ignore_ascii_case("author"))
-            })?;
+            let is_author = |rel: &str| rel.eq_ignore_ascii_case("author");
+            let link = dom.elements(Tag::A).find(|&id| dom.attribute(id, "rel").is_some_and(is_author))?;
             Some(text_of(dom, link)).filter(|name| !name.is_empty() && name.len() < 100)
         },
     )
-}
-
-/// Returns all values of a meta tag by its lower-case name.
-pub(crate) fn meta_values<'a>(dom: &'a Dom, name: &'a str) -> impl Iterator<Item = &'a str> {
-    let tags = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta));
-    tags.filter(move |&id| dom.attribute(id, "name").is_some_and(|n| n.trim().eq_ignore_ascii_case(name)))
-        .filter_map(|id| dom.attribute(id, "content"))
-}
-
-/// Returns the content of `<meta http-equiv=name>`.
-pub(crate) fn http_equiv<'a>(dom: &'a Dom, name: &str) -> Option<&'a str> {
-    dom.descendants(NodeId::ROOT)
-        .filter(|&id| dom.is(id, Tag::Meta))
-        .find(|&id| dom.attribute(id, "http-equiv").is_some_and(|n| n.trim().eq_ignore_ascii_case(name)))
-        .and_then(|id| dom.attribute(id, "content"))
-}
-
-/// Returns the target of the first `<link>` with this relation.
-pub(crate) fn link_href<'a>(dom: &'a Dom, relation: &'a str) -> Option<&'a str> {
-    link_hrefs(dom, relation).next()
-}
-
-fn link_hrefs<'a>(dom: &'a Dom, relation: &'a str) -> impl Iterator<Item = &'a str> {
-    let links = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Link));
-    let related = links.filter(move |&id| {
-        let rel = dom.attribute(id, "rel").unwrap_or("");
-        rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(relation))
-    });
-    related.filter_map(|id| dom.attribute(id, "href"))
 }
 
 /// Returns the title of the page: `<title>`, else `og:title`, else the first `<h1>`.
@@ -254,7 +196,7 @@ pub(crate) fn title(dom: &Dom) -> Option<String> {
 
 /// Returns the text of `<title>`.
 pub(crate) fn head_title(dom: &Dom) -> Option<String> {
-    let in_head = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Title) && dom.is_html(id));
+    let in_head = dom.elements(Tag::Title).filter(|&id| dom.is_html(id));
     in_head.map(|id| text_of(dom, id)).find(|title| !title.is_empty())
 }
 
@@ -267,32 +209,6 @@ pub(crate) fn language(dom: &Dom) -> Option<String> {
         .map(|language| language.trim().to_owned())
         .filter(|language| !language.is_empty())
         .or_else(|| property(dom, "og:locale"))
-}
-
-fn property(dom: &Dom, name: &str) -> Option<String> {
-    let tags = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta));
-    tags.filter(|&id| dom.attribute(id, "property") == Some(name))
-        .find_map(|id| dom.attribute(id, "content"))
-        .map(collapsed)
-        .filter(|value| !value.is_empty())
-}
-
-/// Collects all meta tags. Names are in lower case; names that differ in case only are merged.
-pub(crate) fn meta_tags(dom: &Dom) -> BTreeMap<String, MetaValue> {
-    let mut tags: BTreeMap<String, MetaValue> = BTreeMap::new();
-    for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta)).take(MAX_META_TAGS) {
-        let name = ["name", "property", "itemprop"].iter().find_map(|key| dom.attribute(id, key));
-        let (Some(name), Some(value)) = (name, dom.attribute(id, "content")) else { continue };
-        let (name, value) = (name.trim().to_ascii_lowercase(), collapsed(value));
-        if name.is_empty() || value.is_empty() {
-            continue;
-        }
-        match tags.get_mut(&name) {
-            Some(existing) => existing.add(value),
-            None => drop(tags.insert(name, MetaValue::One(value))),
-        }
-    }
-    tags
 }
 
 /// Returns the URL of the page's icon, or of one for other purposes.
@@ -322,8 +238,7 @@ fn time_element(dom: &Dom) -> Option<String> {
     let is_published = |id: NodeId| {
         dom.attribute(id, "pubdate").is_some() || dom.attribute(id, "itemprop") == Some("datePublished")
     };
-    let headings: Vec<NodeId> =
-        dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::H1)).take(20).collect();
+    let headings: Vec<NodeId> = dom.elements(Tag::H1).take(20).collect();
     let in_content = |&id: &NodeId| {
         dom.ancestors(id).any(|above| matches!(dom.tag(above), Some(Tag::Article | Tag::Main)))
     };

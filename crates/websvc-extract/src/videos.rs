@@ -4,7 +4,7 @@
 use crate::document::Document;
 use crate::dom::{Dom, NodeId, Tag};
 use crate::embed;
-use crate::links::{resolve, without_fragment};
+use crate::links::{is_web, resolve, without_fragment};
 use crate::structured::{Entity, StructuredData, plain_text};
 use crate::text::{collapsed, shorten};
 use url::Url;
@@ -78,9 +78,9 @@ impl Videos<'_> {
             return None;
         }
         let url = without_fragment(resolve(&self.document.base, text)?);
-        let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
+        let is_page = is_web(&url) && url.has_host();
         let is_public = url.username().is_empty() && url.password().is_none();
-        (is_web && is_public && url.as_str().len() <= VIDEO_URL_MAX_BYTES).then_some(url)
+        (is_page && is_public && url.as_str().len() <= VIDEO_URL_MAX_BYTES).then_some(url)
     }
 
     fn image(&self, text: Option<&str>) -> Option<String> {
@@ -108,27 +108,17 @@ impl Videos<'_> {
             .filter_map(|child| dom.attribute(child, "src").map(|src| (src, dom.attribute(child, "type"))));
         let found = own.into_iter().chain(inner).find_map(|(src, mime)| Some((self.url(src)?, mime)));
         let Some((url, mime)) = found else { return };
-        let title = ["title", "aria-label"].iter().find_map(|name| dom.attribute(id, name));
         let video = PageVideo {
-            title: title.and_then(|title| text(title, VIDEO_TITLE_MAX_CHARS)),
             thumbnail: self.image(dom.attribute(id, "poster")),
             mime_type: mime.and_then(short),
-            width: dom.attribute(id, "width").and_then(pixels),
-            height: dom.attribute(id, "height").and_then(pixels),
-            ..PageVideo::default()
+            ..of_element(dom, id, &["title", "aria-label"])
         };
         self.add(&url, "video", video);
     }
 
     fn add_player(&mut self, dom: &Dom, id: NodeId) {
         let Some(url) = embed::address(dom, id).and_then(|address| self.url(&address)) else { return };
-        let video = PageVideo {
-            title: dom.attribute(id, "title").and_then(|title| text(title, VIDEO_TITLE_MAX_CHARS)),
-            width: dom.attribute(id, "width").and_then(pixels),
-            height: dom.attribute(id, "height").and_then(pixels),
-            ..PageVideo::default()
-        };
-        self.add(&url, "iframe", video);
+        self.add(&url, "iframe", of_element(dom, id, &["title"]));
     }
 
     fn add_entity(&mut self, entity: Entity<'_>) {
@@ -178,6 +168,16 @@ impl Videos<'_> {
     }
 }
 
+/// Returns what the attributes of an element say about its video.
+fn of_element(dom: &Dom, id: NodeId, titles: &[&str]) -> PageVideo {
+    PageVideo {
+        title: dom.first_attribute(id, titles).and_then(|title| text(title, VIDEO_TITLE_MAX_CHARS)),
+        width: dom.attribute(id, "width").and_then(pixels),
+        height: dom.attribute(id, "height").and_then(pixels),
+        ..PageVideo::default()
+    }
+}
+
 /// Adds to a video what another record of it has.
 fn complete(known: &mut PageVideo, other: PageVideo) {
     let PageVideo {
@@ -194,23 +194,14 @@ fn complete(known: &mut PageVideo, other: PageVideo) {
         width,
         height,
     } = other;
-    fn fill<T>(value: &mut Option<T>, other: Option<T>) {
-        if value.is_none() {
-            *value = other;
-        }
-    }
-    for (value, other) in [
-        (&mut known.kind, kind),
-        (&mut known.title, title),
-        (&mut known.thumbnail, thumbnail),
-        (&mut known.description, description),
-        (&mut known.duration, duration),
-        (&mut known.mime_type, mime_type),
-    ] {
-        fill(value, other);
-    }
-    fill(&mut known.width, width);
-    fill(&mut known.height, height);
+    known.kind = known.kind.take().or(kind);
+    known.title = known.title.take().or(title);
+    known.thumbnail = known.thumbnail.take().or(thumbnail);
+    known.description = known.description.take().or(description);
+    known.duration = known.duration.take().or(duration);
+    known.mime_type = known.mime_type.take().or(mime_type);
+    known.width = known.width.or(width);
+    known.height = known.height.or(height);
 }
 
 fn provider(url: &Url) -> Option<&'static str> {

@@ -171,12 +171,18 @@ fn push(out: &mut String, text: &str) {
 
 /// Adds text with its character references decoded.
 pub(crate) fn decode(out: &mut String, text: &str) {
+    decode_with(out, text, |_| None);
+}
+
+/// Adds text with its character references decoded, those with other names than XML has among them.
+pub(crate) fn decode_with(out: &mut String, text: &str, other: impl Fn(&str) -> Option<char>) {
     let mut rest = text;
     while let Some(start) = rest.find('&') {
         out.push_str(&rest[..start]);
         rest = &rest[start..];
         let end = rest.bytes().take(12).position(|b| b == b';');
-        let Some((end, c)) = end.and_then(|end| Some((end, character(&rest[1..end])?))) else {
+        let named = |name| character(name).or_else(|| other(name));
+        let Some((end, c)) = end.and_then(|end| Some((end, named(&rest[1..end])?))) else {
             out.push('&');
             rest = &rest[1..];
             continue;

@@ -149,6 +149,12 @@ fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
+/// Returns the last segment of the path. The directories of images describe the site and not the image.
+pub(crate) fn file_name(topic: &str) -> &str {
+    let path = topic.trim_end();
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Address, path_term, site_term};

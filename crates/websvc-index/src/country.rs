@@ -4,8 +4,8 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocSet, Searcher, Term};
 use url::Url;
 
+use crate::candidate::Candidate;
 use crate::document::Document;
-use crate::rank::Candidate;
 use crate::schema::{Fields, country_label};
 
 /// Top-level domains with two letters that are in use worldwide, so that they do not indicate a country.

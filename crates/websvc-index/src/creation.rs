@@ -5,10 +5,15 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::error::IndexError;
-use crate::index::{FORMAT_FILE, IMAGES};
 use crate::schema::FORMAT;
-use crate::snapshot::META;
 
+/// Subdirectory of the images in the directory of the index.
+pub(crate) const IMAGES: &str = "images";
+/// File with the name of the format, in the directory of the index.
+pub(crate) const FORMAT_FILE: &str = "format";
+
+/// File in which tantivy lists the segments of an index.
+pub(crate) const META: &str = "meta.json";
 /// File that is locked while an index is created. It stays in the directory.
 const LOCK_FILE: &str = ".create.lock";
 

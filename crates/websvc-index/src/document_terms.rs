@@ -1,20 +1,22 @@
 //! Terms of a document in addition to its text, for other search engines with the same documents.
 
 use jiff::Timestamp;
+use url::Url;
 use websvc_query::Site;
 
-use crate::address::{Address, extension_of_type, path_term, port_term, site_term};
+use crate::address::{Address, extension_of_type, file_name, host_terms, path_term, port_term, site_term};
 use crate::analysis::{detect, head};
 use crate::country::country_of;
 use crate::document::Document;
-use crate::encode::{link_terms, linked_hosts};
 use crate::explicit::is_explicit;
-use crate::image_fields::file_name;
 use crate::schema::{EXPLICIT, NEWS, country_label};
 use crate::vocabulary::literal_words;
 
 /// Maximum bytes of a body that are checked for explicit words.
 const MAX_BYTES: usize = 1 << 20;
+
+/// Maximum linked hosts of a page; the first ones count.
+const MAX_LINKED_HOSTS: usize = 50;
 
 /// Groups of extensions with the same meaning; the first of each is the canonical one.
 const SYNONYMOUS_EXTENSIONS: [&[&str]; 5] =
@@ -137,6 +139,30 @@ pub fn one_extension(extension: &str) -> &str {
 /// Returns all extensions with the meaning of `extension`, if there are others.
 pub(crate) fn synonymous_extensions(extension: &str) -> Option<&'static [&'static str]> {
     SYNONYMOUS_EXTENSIONS.into_iter().find(|synonyms| synonyms.contains(&extension))
+}
+
+/// Returns the hosts and their parent domains, sorted and each once.
+pub(crate) fn link_terms(linked: &[String]) -> Vec<String> {
+    let mut links: Vec<String> = linked.iter().flat_map(|host| host_terms(host)).collect();
+    links.sort_unstable();
+    links.dedup();
+    links
+}
+
+/// Returns the distinct hosts that the page links to, without its own host and parent domains.
+pub(crate) fn linked_hosts(document: &Document, own_sites: &[String]) -> Vec<String> {
+    let mut hosts: Vec<String> = Vec::new();
+    for link in &document.links {
+        let url = Url::parse(&link.url).ok();
+        let Some(host) = url.as_ref().and_then(Url::host_str) else { continue };
+        if hosts.len() < MAX_LINKED_HOSTS
+            && !own_sites.iter().any(|site| site == host)
+            && !hosts.iter().any(|seen| seen == host)
+        {
+            hosts.push(host.to_owned());
+        }
+    }
+    hosts
 }
 
 #[cfg(test)]

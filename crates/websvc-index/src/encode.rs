@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use tantivy::TantivyDocument;
-use url::Url;
 
-use crate::address::{Address, extension_of_type, host_terms};
+use crate::address::{Address, extension_of_type};
 use crate::analysis::{FormCache, Language, head};
 use crate::anchors::{Anchor, Anchors, counted_links, target_key};
 use crate::country::country_of;
 use crate::display_doc::{self, DisplayDocHeader};
 use crate::document::{Document, Link, News};
-use crate::document_terms::language_of;
+use crate::document_terms::{language_of, link_terms, linked_hosts};
 use crate::document_tokens::{DocumentTokenizer, list, url_words};
 use crate::explicit::is_explicit;
 use crate::schema::{BODY_START, EXPLICIT, Fields, NEWS, country_label};
@@ -33,9 +32,6 @@ const URL_WEIGHT: usize = 1;
 
 /// Maximum searchable bytes of a body, so that a single page cannot fill the index. The record stores the rest.
 const MAX_BODY_BYTES: usize = 4 << 20;
-
-/// Maximum linked hosts of a page; the first ones count.
-const MAX_LINKED_HOSTS: usize = 50;
 
 /// A page encoded as fields.
 pub(crate) struct EncodedPage {
@@ -155,28 +151,4 @@ fn labels(document: &Document, words: &DocumentTokenizer<'_>) -> Vec<String> {
     }
     labels.extend(country_of(document).map(|country| country_label(&country)));
     labels
-}
-
-/// Returns the hosts and their parent domains, sorted and each once.
-pub(crate) fn link_terms(linked: &[String]) -> Vec<String> {
-    let mut links: Vec<String> = linked.iter().flat_map(|host| host_terms(host)).collect();
-    links.sort_unstable();
-    links.dedup();
-    links
-}
-
-/// Returns the distinct hosts that the page links to, without its own host and parent domains.
-pub(crate) fn linked_hosts(document: &Document, own_sites: &[String]) -> Vec<String> {
-    let mut hosts: Vec<String> = Vec::new();
-    for link in &document.links {
-        let url = Url::parse(&link.url).ok();
-        let Some(host) = url.as_ref().and_then(Url::host_str) else { continue };
-        if hosts.len() < MAX_LINKED_HOSTS
-            && !own_sites.iter().any(|site| site == host)
-            && !hosts.iter().any(|seen| seen == host)
-        {
-            hosts.push(host.to_owned());
-        }
-    }
-    hosts
 }

@@ -11,9 +11,10 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Term};
 
 use crate::analysis::Language;
+use crate::candidate::{Candidate, best_first};
 use crate::display_doc::{DecodedBlock, DisplayDoc};
 use crate::lexicon::{Counts, Lexicon, StemId};
-use crate::rank::{Candidate, QueryStatistics, SATURATION, best_first, inverse_document_frequency};
+use crate::rank::{QueryStatistics, SATURATION, inverse_document_frequency};
 use crate::snippet;
 use crate::sub_index::SubIndexSearcher;
 

@@ -2,65 +2,24 @@
 
 use std::ops::Bound;
 
-use tantivy::query::{
-    AllQuery, BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, PhraseQuery, Query as IndexQuery, RangeQuery,
-    TermQuery,
-};
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::query::{AllQuery, BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, RangeQuery};
+use tantivy::schema::Field;
 use tantivy::{Searcher, Term as IndexTerm};
 use websvc_query::{Node, Operator, Query, Site, Size, Term};
 
 use crate::address::{path_term, port_term, site_term};
+use crate::compiled::{Boxed, Compiled, phrase, term};
 use crate::document_terms::synonymous_extensions;
 use crate::exclusion_query::ExclusionQuery;
 use crate::related::related;
 use crate::run::is_run;
 use crate::schema::{EXPLICIT, Fields, NEWS};
-use crate::search::{DomainFilter, Safe, SearchOptions, Vertical};
+use crate::search_options::{DomainFilter, Safe, SearchOptions, Vertical};
 use crate::sub_index::SubIndexSearcher;
-use crate::vocabulary::{Compound, CompoundJoin, QueryWord, Vocabulary, literal_words};
-
-type Boxed = Box<dyn IndexQuery>;
+use crate::vocabulary::{CompoundJoin, QueryWord, Vocabulary};
 
 /// Maximum runs of a query that are searched as such, because each reads the positions of its words.
 const MAX_RUNS: usize = 8;
-
-/// A compiled query.
-#[derive(Default)]
-pub(crate) struct Compiled {
-    /// Conditions that every hit must meet, in addition to the phrases; they do not score.
-    pub(crate) filters: Vec<Boxed>,
-    /// The phrases at the top level, which every hit must contain.
-    pub(crate) phrases: Vec<Boxed>,
-    /// Number of words outside of phrases and operators.
-    pub(crate) plain_words: usize,
-    /// Conditions that no hit may meet.
-    pub(crate) excluded: Vec<Boxed>,
-    /// The distinct scoring words, in the order in which they were typed. Stop words have no forms.
-    pub(crate) words: Vec<QueryWord>,
-    /// Pairs of neighboring words, written as one word. They may not occur in the index.
-    pub(crate) compounds: Vec<Compound>,
-    /// The runs: texts such as `1.2.3`, whose words belong together in this order, as positions in `words`.
-    pub(crate) runs: Vec<(String, Vec<usize>)>,
-    /// The marks of the words, such as `.net`. Pages with them are preferred.
-    pub(crate) marks: Vec<String>,
-    pub(crate) warnings: Vec<String>,
-}
-
-impl Compiled {
-    /// Returns true if the query has only phrases, so that every matching document has all words.
-    pub(crate) fn is_quoted(&self) -> bool {
-        self.plain_words == 0 && self.filters.is_empty() && !self.phrases.is_empty()
-    }
-
-    /// Returns true if the query has no words and no filters.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.filters.is_empty()
-            && self.phrases.is_empty()
-            && self.words.is_empty()
-            && self.excluded.is_empty()
-    }
-}
 
 /// A compiler of queries for one state of the index.
 pub(crate) struct Compiler<'a> {
@@ -279,21 +238,6 @@ impl Compiler<'_> {
             out.filters.push(constant(Box::new(RangeQuery::new(bound(from), bound(to)))));
         }
     }
-}
-
-fn term(field: Field, text: &str) -> Boxed {
-    Box::new(TermQuery::new(IndexTerm::from_field_text(field, text), IndexRecordOption::Basic))
-}
-
-/// Returns the filter for documents with `text` as a phrase; `None` for a text without words.
-pub(crate) fn phrase(field: Field, text: &str) -> Option<Boxed> {
-    let words = literal_words(text);
-    if let [(_, only)] = words.as_slice() {
-        return Some(term(field, only));
-    }
-    let terms: Vec<_> =
-        words.iter().map(|(offset, word)| (*offset, IndexTerm::from_field_text(field, word))).collect();
-    (!terms.is_empty()).then(|| -> Boxed { Box::new(PhraseQuery::new_with_offset(terms)) })
 }
 
 fn any(mut filters: Vec<Boxed>) -> Boxed {

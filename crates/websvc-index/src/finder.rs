@@ -5,10 +5,11 @@ use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query as IndexQuery};
 use tantivy::{DocAddress, Order, Searcher};
 use websvc_query::Sort;
 
-use crate::filter::Compiled;
+use crate::candidate::Candidate;
+use crate::compiled::Compiled;
 use crate::filtered_query::FilteredQuery;
-use crate::rank::{Candidate, QueryStatistics, ScoredWord, typed};
-use crate::search::SearchOptions;
+use crate::rank::{QueryStatistics, ScoredWord, typed};
+use crate::search_options::SearchOptions;
 
 /// Minimum documents of a frequent word, all positions of which take long to read.
 const FREQUENT_WORD_DOCUMENTS: u64 = 2_000;

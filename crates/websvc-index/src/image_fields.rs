@@ -2,7 +2,7 @@
 
 use tantivy::TantivyDocument;
 
-use crate::address::Address;
+use crate::address::{Address, file_name};
 use crate::analysis::{FormCache, Language, head};
 use crate::display_doc::{self, DisplayDocHeader};
 use crate::document::{Document, Image, fingerprint_of_text};
@@ -100,10 +100,4 @@ fn encode_image(
     out.add_u64(fields.fingerprint, fingerprint_of_text(&image.url));
     out.add_bytes(fields.stored, &display_doc);
     Some(out)
-}
-
-/// Returns the last segment of the path. The directories of images describe the site and not the image.
-pub(crate) fn file_name(topic: &str) -> &str {
-    let path = topic.trim_end();
-    path.rsplit('/').next().unwrap_or(path)
 }

@@ -1,47 +1,22 @@
 //! The public interface of the index: opening, writing, searching and statistics.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use websvc_query::Query;
-use websvc_stage::StageTimes;
 
 use crate::address::Address;
-use crate::creation;
+use crate::creation::{self, IMAGES, META};
 use crate::document::Document;
 use crate::error::IndexError;
+use crate::index_shared::{IndexConfig, IndexShared};
 use crate::journal::{Change, Journal};
-use crate::search::{IndexSearcher, SearchOptions, SearchOutcome};
-use crate::snapshot::META;
+use crate::search::IndexSearcher;
+use crate::search_options::{SearchOptions, SearchOutcome};
 use crate::sub_index::{SubIndex, find};
 use crate::writer_handle::WriterHandle;
-
-/// Settings of an [`Index`].
-#[derive(Debug, Clone)]
-pub struct IndexConfig {
-    /// Memory in bytes for new pages before they are written to disk; at least 15 MB. Images take up to 15 MB more.
-    pub writer_heap: usize,
-    /// Maximum time from adding a document to the commit that makes it searchable.
-    pub commit_after: Duration,
-    /// Time after the last write until the writer and its memory are freed.
-    pub writer_idle: Duration,
-    /// Metrics of the durations of the stages of a search.
-    pub stages: StageTimes,
-}
-
-impl Default for IndexConfig {
-    fn default() -> Self {
-        Self {
-            writer_heap: 32_000_000,
-            commit_after: Duration::from_secs(1),
-            writer_idle: Duration::from_secs(10),
-            stages: StageTimes::default(),
-        }
-    }
-}
 
 /// Statistics of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,26 +41,6 @@ pub struct Stats {
 pub struct Index {
     shared: Arc<IndexShared>,
     writer: WriterHandle,
-}
-
-/// State that the searching threads and the writer thread share.
-pub(crate) struct IndexShared {
-    pub(crate) dir: PathBuf,
-    pub(crate) pages: SubIndex,
-    pub(crate) images: SubIndex,
-    pub(crate) config: IndexConfig,
-    pub(crate) journal: Journal,
-}
-
-/// Subdirectory of the images in the directory of the index.
-pub(crate) const IMAGES: &str = "images";
-/// File with the name of the format, in the directory of the index.
-pub(crate) const FORMAT_FILE: &str = "format";
-
-impl std::fmt::Debug for IndexShared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("IndexShared").field("dir", &self.dir).finish_non_exhaustive()
-    }
 }
 
 impl Index {
@@ -293,21 +248,5 @@ impl Index {
     /// Returns the sub-index of the images.
     pub(crate) fn images(&self) -> &SubIndex {
         &self.shared.images
-    }
-}
-
-impl IndexShared {
-    pub(crate) fn engine(&self, source: tantivy::TantivyError) -> IndexError {
-        IndexError::Engine { dir: self.dir.clone(), source }
-    }
-
-    pub(crate) fn io(&self, source: std::io::Error) -> IndexError {
-        IndexError::Directory { dir: self.dir.clone(), source }
-    }
-
-    /// Makes the latest commits visible to new searches.
-    pub(crate) fn reload(&self) -> Result<(), IndexError> {
-        self.images.reload()?;
-        self.pages.reload()
     }
 }

@@ -28,6 +28,8 @@ mod anchor_update;
 mod anchors;
 mod backlog;
 mod bytes;
+mod candidate;
+mod compiled;
 mod copies;
 mod country;
 mod creation;
@@ -48,6 +50,7 @@ mod finder;
 mod freshness;
 mod image_fields;
 mod index;
+mod index_shared;
 mod journal;
 mod lazy_writer;
 mod lexicon;
@@ -58,6 +61,8 @@ mod remove_site;
 mod run;
 mod schema;
 mod search;
+mod search_options;
+mod segment_dates;
 mod select;
 mod snapshot;
 mod snippet;
@@ -77,6 +82,9 @@ pub use document_terms::{
 };
 pub use error::IndexError;
 pub use image_fields::searchable_images;
-pub use index::{Index, IndexConfig, Stats};
+pub use index::{Index, Stats};
+pub use index_shared::IndexConfig;
 pub use related::topic_words;
-pub use search::{DomainFilter, Hit, HitImage, Safe, SearchOptions, SearchOutcome, SnippetMode, Vertical};
+pub use search_options::{
+    DomainFilter, Hit, HitImage, Safe, SearchOptions, SearchOutcome, SnippetMode, Vertical,
+};

@@ -1,23 +1,23 @@
 //! Ranking of candidates: the BM25F score of tantivy plus scores from word positions.
 
-use std::ops::Range;
-
-use tantivy::directory::OwnedBytes;
 use tantivy::postings::Postings;
 use tantivy::query::{
     Bm25StatisticsProvider, BooleanQuery, BoostQuery, ConstScoreQuery, PhraseQuery, Query as IndexQuery,
     TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocAddress, DocSet, Searcher, Term};
+use tantivy::{DocSet, Searcher, Term};
 
-use crate::filter::Compiled;
+use crate::candidate::{Candidate, best_first};
+use crate::compiled::Compiled;
 use crate::freshness;
 use crate::run::Run;
 use crate::schema::{BODY_START, Fields};
-use crate::search::MAX_KEYWORDS;
-use crate::sub_index::SubIndexSearcher;
 use crate::vocabulary::{Compound, SCORED};
+
+/// Maximum words of a keyword query, such as a name, for which documents with all words rank before all others. Longer
+/// queries are sentences, in which many words are dispensable.
+const MAX_KEYWORDS: usize = 4;
 
 /// A scoring word of the query that occurs in the index.
 pub(crate) struct ScoredWord {
@@ -280,35 +280,6 @@ pub(crate) fn inverse_document_frequency(doc_freq: u64, documents: u64) -> f32 {
     ((without as f32 + 0.5) / (doc_freq as f32 + 0.5)).ln_1p()
 }
 
-/// A document that may become a hit.
-#[derive(Debug, Clone)]
-pub(crate) struct Candidate {
-    pub(crate) address: DocAddress,
-    pub(crate) score: f32,
-    /// True if the candidate is about as relevant as the best one: it has all words of a keyword query, or a score
-    /// close to the best for a longer query.
-    pub(crate) is_close: bool,
-    /// Range of its word positions in the result of [`read_positions`].
-    pub(crate) positions: Range<usize>,
-    /// Its display document, after it was read.
-    display_doc: Option<OwnedBytes>,
-}
-
-impl Candidate {
-    pub(crate) fn new(address: DocAddress, score: f32) -> Self {
-        Self { address, score, is_close: true, positions: 0..0, display_doc: None }
-    }
-
-    /// Returns the bytes of its display document, which are read once and shared.
-    pub(crate) fn display_doc(&mut self, view: &SubIndexSearcher) -> tantivy::Result<OwnedBytes> {
-        let bytes = match self.display_doc.take() {
-            Some(bytes) => bytes,
-            None => view.display_doc(self.address)?,
-        };
-        Ok(self.display_doc.insert(bytes).clone())
-    }
-}
-
 /// Maximum occurrences of a word in a document that are read.
 const MAX_OCCURRENCES: usize = 500;
 
@@ -414,11 +385,6 @@ pub(crate) fn mark_close_candidates(candidates: &mut [Candidate]) {
     for candidate in candidates {
         candidate.is_close = candidate.score >= MIN_SHARE * best;
     }
-}
-
-/// Sorts candidates by score.
-pub(crate) fn best_first(candidates: &mut [Candidate]) {
-    candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.address.cmp(&b.address)));
 }
 
 /// Returns the sum of the inverse document frequencies of the words in the title, and true if the document has all

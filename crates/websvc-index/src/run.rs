@@ -6,7 +6,7 @@
 use tantivy::query::Query as IndexQuery;
 use tantivy::schema::Field;
 
-use crate::filter::{Compiled, phrase};
+use crate::compiled::{Compiled, phrase};
 use crate::vocabulary::QueryWord;
 
 /// A text of the query such as `1.2.3`, whose words belong together in this order.

@@ -13,11 +13,11 @@ use websvc_address::PageIdentity;
 use websvc_query::{Node, Operator, Query};
 
 use crate::analysis::{each_word, folded};
+use crate::candidate::Candidate;
 use crate::copies::{MIN_RESEMBLANCE, SHINGLE_WORDS, can_be_copies};
 use crate::display_doc::{DecodedBlock, DisplayDoc};
 use crate::document::fingerprint_of_bytes;
-use crate::rank::Candidate;
-use crate::search::{DomainFilter, SearchOptions};
+use crate::search_options::{DomainFilter, SearchOptions};
 use crate::sub_index::SubIndexSearcher;
 
 /// Number of first hits that have diverse hosts.

@@ -11,13 +11,12 @@ use std::path::{Path, PathBuf};
 use tantivy::directory::{Directory, META_LOCK};
 use tantivy::index::SegmentComponent;
 
+use crate::creation::{FORMAT_FILE, IMAGES, META};
 use crate::error::IndexError;
-use crate::index::{FORMAT_FILE, IMAGES, Index};
+use crate::index::Index;
 use crate::schema::FORMAT;
 use crate::sub_index::SubIndex;
 
-/// File in which tantivy lists the segments of an index.
-pub(crate) const META: &str = "meta.json";
 /// File in which tantivy lists the files that it manages and may remove.
 const MANAGED: &str = ".managed.json";
 

@@ -21,9 +21,9 @@ use crate::display_doc::DisplayDoc;
 use crate::display_doc_cache::DisplayDocCache;
 use crate::document::Document;
 use crate::error::IndexError;
-use crate::freshness::SegmentDates;
 use crate::packed_tokens::{PackedTokenizer, TOKENIZER};
 use crate::schema::{FORMAT, Fields};
+use crate::segment_dates::SegmentDates;
 use crate::stored_record;
 use crate::vocabulary::Vocabulary;
 

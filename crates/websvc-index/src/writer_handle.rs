@@ -8,25 +8,12 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 
 use crate::error::IndexError;
-use crate::index::IndexShared;
+use crate::index_shared::IndexShared;
 use crate::journal::Change;
-use crate::writer_thread::WriterThread;
+use crate::writer_thread::{Command, Reply, WriterThread};
 
 /// Capacity of the queue of the writer thread.
 const QUEUE_CAPACITY: usize = 32;
-
-type Reply = SyncSender<Result<(), IndexError>>;
-
-/// Commands for the writer thread.
-pub(crate) enum Command {
-    /// Applies a change, with its number in the journal.
-    Change(Change, u64),
-    /// Creates the tantivy writers, which checks that writing is possible and applies the journal.
-    Start(Reply),
-    Flush(Reply),
-    ApplyAnchors(Reply),
-    Optimize(Reply),
-}
 
 /// The handle of the writer thread, which is spawned by the first command.
 #[derive(Debug)]

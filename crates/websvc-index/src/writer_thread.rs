@@ -13,7 +13,7 @@ use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::{Duration, Instant};
 
 use tantivy::directory::error::OpenWriteError;
@@ -27,12 +27,11 @@ use crate::document::Document;
 use crate::encode::{EncodedPage, encode};
 use crate::error::IndexError;
 use crate::image_fields::encode_images;
-use crate::index::IndexShared;
+use crate::index_shared::IndexShared;
 use crate::journal::{Change, ChangeReader};
 use crate::lazy_writer::{LazyIndexWriter, MIN_HEAP, is_locked};
 use crate::stored_record::{self, Links};
 use crate::sub_index::{SubIndexSearcher, find};
-use crate::writer_handle::Command;
 
 /// Maximum documents of an index that is merged into one segment when it is idle.
 const MAX_IDLE_MERGE_DOCUMENTS: u64 = 100_000;
@@ -44,6 +43,20 @@ const BUSY_ANCHOR_BATCH: usize = 32;
 /// Duration of a run of writes after which anchors are applied during it. Most crawls end earlier, and a page that gets
 /// its anchors early often has to be encoded again.
 const BUSY_ANCHORS_AFTER: Duration = Duration::from_secs(30);
+
+/// The channel for the result of a command.
+pub(crate) type Reply = SyncSender<Result<(), IndexError>>;
+
+/// Commands for the writer thread.
+pub(crate) enum Command {
+    /// Applies a change, with its number in the journal.
+    Change(Change, u64),
+    /// Creates the tantivy writers, which checks that writing is possible and applies the journal.
+    Start(Reply),
+    Flush(Reply),
+    ApplyAnchors(Reply),
+    Optimize(Reply),
+}
 
 /// The state of the writer thread.
 pub(crate) struct WriterThread {

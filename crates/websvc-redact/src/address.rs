@@ -17,7 +17,7 @@ const SUFFIXES: &[&str] = &[
 const DIRECTIONS: &[&str] = &["N", "S", "E", "W", "NE", "NW", "SE", "SW"];
 
 /// Finds an address that starts with a house number.
-pub(crate) fn number_first(scan: &mut Scan<'_>, part: TextPart, at: usize) {
+pub(crate) fn number_first<'a>(scan: &mut Scan<'a>, part: TextPart, at: usize) {
     if !scan.wants(Kind::Location) {
         return;
     }
@@ -29,21 +29,15 @@ pub(crate) fn number_first(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     }
     let Some(end) = house_number_end(scan, part, at) else { return };
     let comma = word::skip(scan, part, end, Separator::Comma);
-    let Some(first) = word::next(scan, part, end, Separator::Space)
-        .or_else(|| word::next(scan, part, end, Separator::Comma))
-    else {
-        return;
+    let next_word = |scan: &mut Scan<'a>, end| {
+        let next = word::next(scan, part, end, Separator::Space);
+        next.or_else(|| word::next(scan, part, end, Separator::Comma))
     };
-    let first = if matches!(first.text, "bis" | "ter" | "quater") {
-        let Some(next) = word::next(scan, part, first.end, Separator::Space)
-            .or_else(|| word::next(scan, part, first.end, Separator::Comma))
-        else {
-            return;
-        };
-        next
-    } else {
-        first
-    };
+    let Some(mut first) = next_word(scan, end) else { return };
+    if matches!(first.text, "bis" | "ter" | "quater") {
+        let Some(next) = next_word(scan, first.end) else { return };
+        first = next;
+    }
     let end = if first.senses.is(WordSense::FRENCH_STREET) {
         french_street_end(scan, part, &first)
     } else if comma.is_none() {
@@ -53,8 +47,7 @@ pub(crate) fn number_first(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     };
     if let Some(end) = end {
         let end = address_end(scan, part, end, 5);
-        scan.record(Kind::Location, at..end);
-        scan.resume = scan.resume.max(end);
+        scan.record_whole(Kind::Location, at..end);
     }
 }
 
@@ -159,8 +152,7 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     };
     if let Some((start, end)) = found {
         let end = address_end(scan, part, end, 5);
-        scan.record(Kind::Location, start..end);
-        scan.resume = scan.resume.max(end);
+        scan.record_whole(Kind::Location, start..end);
     }
 }
 
@@ -313,7 +305,7 @@ fn address_item_end(scan: &mut Scan<'_>, part: TextPart, at: usize, depth: u8) -
         return has_number.then_some(unit + length);
     }
     if word.is_uppercase && STATES.contains(&word.text) {
-        return Some(postcode::code_after_state(scan, part, word.end).unwrap_or(word.end));
+        return Some(place::code_after_state(scan, part, word.end).unwrap_or(word.end));
     }
     if let Some(end) = postcode::code(scan, part, &word) {
         return Some(end);

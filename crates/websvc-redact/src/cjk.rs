@@ -132,6 +132,5 @@ fn find_address(scan: &mut Scan<'_>, part: TextPart, at: usize, run: &str) {
     let start = run[..region].rfind(['は', 'が', 'に', 'の', 'を', 'で', '在', '于', '住', '址', '所']);
     let start = start.map_or(0, |position| position + 'は'.len_utf8());
     let end = at + run.len() + number + unit_length;
-    scan.record(Kind::Location, at + start..end);
-    scan.resume = scan.resume.max(end);
+    scan.record_whole(Kind::Location, at + start..end);
 }

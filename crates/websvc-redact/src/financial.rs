@@ -1,9 +1,9 @@
 //! Financial numbers: cards by issuer and the Luhn check (ISO/IEC 7812), accounts by the checks of IBANs (ISO 13616)
 //! and routing numbers, and account, tax and social security numbers by the words before them.
 
-use crate::context::word_before;
+use crate::context::{ContextWords, word_before};
+use crate::digit_run::{DigitRun, DigitSeparator, digits, lengths};
 use crate::kind::Kind;
-use crate::number::{DigitRun, DigitSeparator};
 use crate::scan::{Scan, TextPart};
 use crate::word::Word;
 
@@ -100,43 +100,6 @@ const IBAN: &[(&[u8; 2], u8)] = &[
     (b"YE", 30),
 ];
 
-/// Words before a card number of any issuer.
-const CARD_WORDS: &[&str] =
-    &["card", "credit card", "karte", "kreditkarte", "carte", "tarjeta", "carta", "kaart", "cartão", "kort"];
-
-/// Words before an account number.
-const ACCOUNT_WORDS: &[&str] = &[
-    "account number",
-    "account no",
-    "account no.",
-    "account #",
-    "account",
-    "acct",
-    "a/c",
-    "kontonummer",
-    "konto-nr",
-    "kto",
-    "numéro de compte",
-    "compte n",
-    "número de cuenta",
-    "cuenta",
-    "conta",
-    "numero di conto",
-    "rekeningnummer",
-    "numer konta",
-    "口座番号",
-    "账号",
-    "bank account",
-];
-/// Words before a routing number.
-const ROUTING_WORDS: &[&str] =
-    &["routing", "aba", "rtn", "transit", "blz", "bankleitzahl", "sort code", "sort-code", "bsb"];
-/// Words before a BIC.
-const BIC_WORDS: &[&str] = &["bic", "swift"];
-/// Words before a social security or tax number.
-const SOCIAL_WORDS: &[&str] =
-    &["ssn", "social security", "tin", "itin", "tax id", "steuer-id", "steuernummer", "sin", "nino"];
-
 /// Finds a card number at the start of a run.
 pub(crate) fn card(scan: &mut Scan<'_>, run: &DigitRun) {
     let groups = &run.groups;
@@ -144,8 +107,8 @@ pub(crate) fn card(scan: &mut Scan<'_>, run: &DigitRun) {
     // A card number is written in one piece or in groups of four, American Express in 4, 6 and 5.
     for last in (0..groups.len()).rev() {
         let groups = &groups[..=last];
-        let digits: Vec<u8> = digits(scan, groups);
-        let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+        let digits = digits(scan, groups);
+        let lengths = lengths(groups);
         let has_format = match lengths.as_slice() {
             [12..=19] => true,
             [4, 6, 4 | 5] => true,
@@ -157,20 +120,14 @@ pub(crate) fn card(scan: &mut Scan<'_>, run: &DigitRun) {
                 gap,
                 DigitSeparator::None | DigitSeparator::Space | DigitSeparator::Hyphen | DigitSeparator::Dot
             );
-        let is_card =
-            |scan: &mut Scan<'_>| is_issued(&digits) || word_before(scan, groups[0].start, CARD_WORDS);
+        let is_card = |scan: &mut Scan<'_>| {
+            is_issued(&digits) || word_before(scan, groups[0].start, ContextWords::Card)
+        };
         if has_format && is_uniform && luhn(&digits) && is_card(scan) {
             scan.record(Kind::Financial, groups[0].start..groups[groups.len() - 1].end);
             return;
         }
     }
-}
-
-fn digits(scan: &mut Scan<'_>, groups: &[crate::number::DigitGroup]) -> Vec<u8> {
-    let bytes = scan.bytes();
-    let digits: Vec<u8> = groups.iter().flat_map(|group| &bytes[group.start..group.end]).copied().collect();
-    scan.work += digits.len() as u64;
-    digits
 }
 
 /// Returns whether a network issues numbers with this prefix and length.
@@ -213,13 +170,13 @@ pub(crate) fn account(scan: &mut Scan<'_>, run: &DigitRun) {
     let (start, end) = (groups[0].start, groups[groups.len() - 1].end);
     let digits = digits(scan, groups);
     let may_be_routing = (is_routing(&digits) && groups.len() == 1) || is_sort_code(run) || digits.len() == 8;
-    if may_be_routing && word_before(scan, start, ROUTING_WORDS) {
+    if may_be_routing && word_before(scan, start, ContextWords::Routing) {
         scan.record(Kind::Financial, start..end);
         return;
     }
     let is_grouped =
         groups[1..].iter().all(|group| matches!(group.gap, DigitSeparator::Space | DigitSeparator::Hyphen));
-    if is_grouped && (6..=18).contains(&digits.len()) && word_before(scan, start, ACCOUNT_WORDS) {
+    if is_grouped && (6..=18).contains(&digits.len()) && word_before(scan, start, ContextWords::Account) {
         scan.record(Kind::Financial, start..end);
     }
 }
@@ -237,8 +194,7 @@ fn is_routing(digits: &[u8]) -> bool {
 }
 
 fn is_sort_code(run: &DigitRun) -> bool {
-    let lengths: Vec<usize> = run.groups.iter().map(|group| group.len()).collect();
-    matches!(lengths.as_slice(), [2, 2, 2] | [3, 3] | [6])
+    matches!(lengths(&run.groups).as_slice(), [2, 2, 2] | [3, 3] | [6])
 }
 
 /// Finds an American social security number, or a tax number after a word for it.
@@ -246,7 +202,7 @@ pub(crate) fn social(scan: &mut Scan<'_>, run: &DigitRun) {
     let groups = &run.groups;
     let (start, end) = (groups[0].start, groups[groups.len() - 1].end);
     let digits = digits(scan, groups);
-    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    let lengths = lengths(groups);
     let has_hyphens = groups[1..].iter().all(|group| group.gap == DigitSeparator::Hyphen);
     let is_valid = digits.len() == 9
         && !matches!(&digits[..3], b"000" | b"666")
@@ -254,7 +210,7 @@ pub(crate) fn social(scan: &mut Scan<'_>, run: &DigitRun) {
         && &digits[3..5] != b"00"
         && &digits[5..] != b"0000";
     let is_social = lengths == [3, 2, 4] && has_hyphens && is_valid;
-    if is_social || ((9..=12).contains(&digits.len()) && word_before(scan, start, SOCIAL_WORDS)) {
+    if is_social || ((9..=12).contains(&digits.len()) && word_before(scan, start, ContextWords::Social)) {
         scan.record(Kind::Financial, start..end);
     }
 }
@@ -289,8 +245,7 @@ pub(crate) fn iban(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     scan.work += iban.len() as u64;
     let continues = head.get(end).is_some_and(u8::is_ascii_alphanumeric);
     if iban.len() == length && !continues && mod_97(&iban) == 1 {
-        scan.record(Kind::Financial, word.start..word.start + end);
-        scan.resume = scan.resume.max(word.start + end);
+        scan.record_whole(Kind::Financial, word.start..word.start + end);
     }
 }
 
@@ -310,9 +265,8 @@ pub(crate) fn bic(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     let bytes = &scan.bytes()[word.start..part.end];
     let length = bytes.iter().take(12).take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit()).count();
     let is_whole = !bytes.get(length).is_some_and(u8::is_ascii_alphanumeric);
-    if matches!(length, 8 | 11) && is_whole && word_before(scan, word.start, BIC_WORDS) {
-        scan.record(Kind::Financial, word.start..word.start + length);
-        scan.resume = scan.resume.max(word.start + length);
+    if matches!(length, 8 | 11) && is_whole && word_before(scan, word.start, ContextWords::Bic) {
+        scan.record_whole(Kind::Financial, word.start..word.start + length);
     }
 }
 

@@ -58,8 +58,21 @@ impl WordSense {
     /// A word after a person's name that makes it the name of something else: `Johns Hopkins University`.
     pub(crate) const THING: Self = Self(1 << 21);
 
+    /// A greeting at the start of a letter.
+    pub(crate) const GREETING: Self = Self(1 << 22);
+    /// A word before the author of a work.
+    pub(crate) const BYLINE: Self = Self(1 << 23);
+    /// A word that often precedes a name, but also other words.
+    pub(crate) const BEFORE_NAME: Self = Self(1 << 24);
+    /// A label with a colon that only a name follows.
+    pub(crate) const CERTAIN_LABEL: Self = Self(1 << 25);
+    /// A closing of a letter, before the signature.
+    pub(crate) const CLOSING: Self = Self(1 << 26);
+    /// A word after a greeting or `by` that is not a person.
+    pub(crate) const NOT_PERSON: Self = Self(1 << 27);
+
     /// The kinds of words in `data/words.txt`.
-    const KINDS: [(&str, Self); 16] = [
+    const KINDS: [(&str, Self); 22] = [
         ("title", Self::TITLE),
         ("weak-title", Self::WEAK_TITLE),
         ("label", Self::LABEL),
@@ -76,7 +89,18 @@ impl WordSense {
         ("unit", Self::UNIT),
         ("before-place", Self::BEFORE_PLACE),
         ("thing", Self::THING),
+        ("greeting", Self::GREETING),
+        ("byline", Self::BYLINE),
+        ("before-name", Self::BEFORE_NAME),
+        ("certain-label", Self::CERTAIN_LABEL),
+        ("closing", Self::CLOSING),
+        ("not-person", Self::NOT_PERSON),
     ];
+
+    /// Returns the senses of both.
+    pub(crate) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 
     /// Returns whether these senses include one of `senses`.
     pub(crate) fn is(self, senses: Self) -> bool {

@@ -1,5 +1,6 @@
 //! Context that marks capitalized words as a name: greetings, bylines, signatures, mail addresses.
 
+use crate::lexicon::{WordSense, senses};
 use crate::scan::{Scan, TextPart};
 
 /// The evidence that makes words a name that are in no list.
@@ -8,90 +9,8 @@ pub(crate) const ENOUGH: u8 = 3;
 /// The maximum distance of the context, in bytes.
 const MAX_DISTANCE: usize = 96;
 
-/// Greetings at the start of a letter.
-const GREETINGS: &[&str] = &[
-    "dear",
-    "hi",
-    "hello",
-    "hey",
-    "lieber",
-    "liebe",
-    "hallo",
-    "geehrter",
-    "geehrte",
-    "cher",
-    "chère",
-    "bonjour",
-    "estimado",
-    "estimada",
-    "querido",
-    "querida",
-    "hola",
-    "caro",
-    "cara",
-    "gentile",
-    "egregio",
-    "ciao",
-    "beste",
-    "geachte",
-    "prezado",
-    "prezada",
-    "olá",
-    "hej",
-    "kära",
-    "käre",
-    "szanowny",
-    "szanowna",
-    "drogi",
-    "droga",
-    "kjære",
-    "kære",
-    "hei",
-    "ahoj",
-    "vážený",
-    "vážená",
-    "kedves",
-    "tisztelt",
-    "dragă",
-    "stimate",
-    "sayın",
-    "sevgili",
-    "merhaba",
-];
-
-/// Words before the author of a work.
-const BYLINES: &[&str] = &[
-    "by", "von", "par", "por", "di", "door", "av", "af", "text", "texte", "texto", "testo", "tekst", "photo",
-    "foto", "words", "author", "autor", "auteur", "autore",
-];
-
-/// Words that often precede a name, but also other words.
-const WEAK_WORDS_BEFORE: &[&str] = &[
-    "by",
-    "said",
-    "says",
-    "told",
-    "asked",
-    "contact",
-    "colleague",
-    "with",
-    "and",
-    "attention",
-    "kollege",
-    "kollegin",
-    "collègue",
-    "compañero",
-    "compañera",
-    "colega",
-    "collega",
-    "kontakta",
-    "defendant",
-    "plaintiff",
-    "kläger",
-    "klägerin",
-    "herrn",
-    "named",
-];
+/// Words that introduce a name.
+const INTRODUCTION: WordSense = WordSense::GREETING.or(WordSense::BYLINE).or(WordSense::BEFORE_NAME);
 
 /// Verbs that often follow the name of a person.
 const VERBS: &[&str] = &[
@@ -134,124 +53,14 @@ const VERBS: &[&str] = &[
 const DWELLING_VERBS: &[&str] =
     &["lebt", "wohnt", "habite", "vive", "abita", "woont", "mora", "bor", "mieszka"];
 
-/// Labels with a colon that only a name follows.
-const CERTAIN_LABELS: &[&str] = &[
-    "author",
-    "authors",
-    "autor",
-    "autorin",
-    "auteur",
-    "autore",
-    "ansprechpartner",
-    "ansprechpartnerin",
-    "verfasser",
-    "contactpersoon",
-    "photographer",
-    "geschäftsführer",
-    "geschäftsführerin",
-    "patient",
-    "beneficiary",
-    "cardholder",
-];
-
-/// Closings of a letter, before the signature.
-const CLOSINGS: &[&str] = &[
-    "regards",
-    "best",
-    "wishes",
-    "sincerely",
-    "faithfully",
-    "truly",
-    "cheers",
-    "thanks",
-    "respectfully",
-    "grüßen",
-    "grüsse",
-    "grüße",
-    "gruß",
-    "hochachtungsvoll",
-    "cordialement",
-    "vous",
-    "salutations",
-    "atentamente",
-    "saludo",
-    "saludos",
-    "saluti",
-    "saluto",
-    "groet",
-    "groeten",
-    "hoogachtend",
-    "atenciosamente",
-    "cumprimentos",
-    "abraço",
-    "hälsningar",
-    "poważaniem",
-    "pozdrawiam",
-    "hilsen",
-    "terveisin",
-    "pozdravem",
-    "üdvözlettel",
-    "stimă",
-    "saygılarımla",
-];
-
-/// Words after a greeting or `by` that are not a person.
-const NOT_PERSONS: &[&str] = &[
-    "sir",
-    "madam",
-    "customer",
-    "hiring",
-    "readers",
-    "reader",
-    "friends",
-    "colleagues",
-    "all",
-    "everyone",
-    "members",
-    "guest",
-    "community",
-    "popular",
-    "invitation",
-    "default",
-    "design",
-    "mail",
-    "email",
-    "phone",
-    "subject",
-    "category",
-    "topic",
-    "date",
-    "title",
-    "price",
-    "name",
-    "country",
-    "region",
-    "industry",
-    "department",
-    "size",
-    "color",
-    "colour",
-    "brand",
-    "role",
-    "number",
-    "damen",
-    "herren",
-    "kunde",
-    "kundin",
-    "favor",
-    "client",
-];
-
 /// Returns whether no name starts with a word, because it introduces names or is not a person.
 pub(crate) fn cannot_start_name(word: &str) -> bool {
-    let lower = word.to_lowercase();
-    let lists = [GREETINGS, BYLINES, WEAK_WORDS_BEFORE, CLOSINGS, NOT_PERSONS];
-    lists.iter().any(|words| words.contains(&lower.as_str()))
+    senses(word).is(INTRODUCTION.or(WordSense::CLOSING).or(WordSense::NOT_PERSON))
 }
 
 /// Returns whether only a name follows a label.
 pub(crate) fn is_certain_label(label: &str) -> bool {
-    CERTAIN_LABELS.contains(&label.to_lowercase().as_str())
+    senses(label).is(WordSense::CERTAIN_LABEL)
 }
 
 /// Returns the evidence in the context of a range that it is a name, from 0 to [`ENOUGH`].
@@ -262,12 +71,11 @@ pub(crate) fn evidence(scan: &mut Scan<'_>, part: TextPart, start: usize, end: u
     if right.is_mail || right.is_dwelling_verb {
         return ENOUGH;
     }
-    let word = left.word.to_lowercase();
-    let word = word.as_str();
-    if GREETINGS.contains(&word) && (right.ends_line || right.ends_clause) {
+    let word = senses(left.word);
+    if word.is(WordSense::GREETING) && (right.ends_line || right.ends_clause) {
         return ENOUGH;
     }
-    if left.word_starts_line && BYLINES.contains(&word) && (right.ends_line || right.ends_cell) {
+    if left.word_starts_line && word.is(WordSense::BYLINE) && (right.ends_line || right.ends_cell) {
         return ENOUGH;
     }
     let mut evidence = 0;
@@ -277,8 +85,7 @@ pub(crate) fn evidence(scan: &mut Scan<'_>, part: TextPart, start: usize, end: u
         }
         evidence += 1;
     }
-    let introduces = [WEAK_WORDS_BEFORE, GREETINGS, BYLINES].iter().any(|words| words.contains(&word));
-    evidence += u8::from(introduces);
+    evidence += u8::from(word.is(INTRODUCTION));
     evidence += 2 * u8::from(right.is_verb);
     evidence.min(ENOUGH)
 }
@@ -316,13 +123,15 @@ impl<'a> LeftContext<'a> {
     }
 }
 
+/// Returns the text before a position, at most [`MAX_DISTANCE`] bytes.
+fn text_before<'a>(scan: &Scan<'a>, part: TextPart, start: usize) -> &'a str {
+    let from = start.saturating_sub(MAX_DISTANCE).max(part.start);
+    &scan.text[scan.text.ceil_char_boundary(from)..start]
+}
+
 /// Returns the part of the line before a position, at most [`MAX_DISTANCE`] bytes.
 fn line_before<'a>(scan: &Scan<'a>, part: TextPart, start: usize) -> &'a str {
-    let mut from = start.saturating_sub(MAX_DISTANCE).max(part.start);
-    while !scan.text.is_char_boundary(from) {
-        from += 1;
-    }
-    let head = &scan.text[from..start];
+    let head = text_before(scan, part, start);
     head.rfind('\n').map_or(head, |at| &head[at + 1..])
 }
 
@@ -345,10 +154,7 @@ struct RightContext {
 
 impl RightContext {
     fn read(scan: &Scan<'_>, part: TextPart, end: usize) -> Self {
-        let mut last = part.end.min(end + MAX_DISTANCE);
-        while !scan.text.is_char_boundary(last) {
-            last -= 1;
-        }
+        let last = scan.text.floor_char_boundary(part.end.min(end + MAX_DISTANCE));
         let rest = scan.text[end..last].trim_start_matches(['*', '_', '"', '”', '»']);
         let bare = rest.trim_start_matches(' ');
         // A part also ends before code and links, which do not end the line.
@@ -378,14 +184,10 @@ fn is_mail(rest: &str) -> bool {
 
 /// Returns whether the last line with text before a position closes a letter.
 fn is_signature(scan: &Scan<'_>, part: TextPart, start: usize) -> bool {
-    let mut from = start.saturating_sub(MAX_DISTANCE).max(part.start);
-    while !scan.text.is_char_boundary(from) {
-        from += 1;
-    }
-    let mut lines = scan.text[from..start].rsplit('\n');
+    let mut lines = text_before(scan, part, start).rsplit('\n');
     lines.next();
     let Some(line) = lines.find(|line| !line.trim().is_empty()) else { return false };
     let line = line.trim().trim_end_matches([',', '.', '!', '*', '_', '\\']);
     let last = line.rsplit(' ').next().unwrap_or_default();
-    line.split(' ').count() <= 4 && CLOSINGS.contains(&last.to_lowercase().as_str())
+    line.split(' ').count() <= 4 && senses(last).is(WordSense::CLOSING)
 }

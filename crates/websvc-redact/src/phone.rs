@@ -1,108 +1,11 @@
 //! Telephone numbers: international ones by the numbering plan of their country, national ones by their format or by a
 //! word before them.
 
-use crate::context::word_before;
+use crate::context::{ContextWords, word_before};
+use crate::digit_run::{DigitGroup, DigitRun, DigitSeparator, digits, lengths};
 use crate::kind::Kind;
-use crate::number::{DigitGroup, DigitRun, DigitSeparator};
 use crate::plan::{is_international, is_nanp};
 use crate::scan::{Scan, TextPart};
-
-/// Words before a telephone number.
-pub(crate) const WORDS: &[&str] = &[
-    "phone",
-    "phones",
-    "telephone",
-    "tel",
-    "call",
-    "fax",
-    "mobile",
-    "cell",
-    "whatsapp",
-    "sms",
-    "hotline",
-    "dial",
-    "ring",
-    "text",
-    "reach me at",
-    "reach us at",
-    "telefon",
-    "handy",
-    "mobil",
-    "rufnummer",
-    "anruf",
-    "telefax",
-    "durchwahl",
-    "téléphone",
-    "portable",
-    "appelez",
-    "teléfono",
-    "móvil",
-    "celular",
-    "llame",
-    "telefone",
-    "telemóvel",
-    "ligue",
-    "telefono",
-    "cellulare",
-    "chiama",
-    "telefoon",
-    "mobiel",
-    "bel",
-    "komórka",
-    "tlf",
-    "puhelin",
-    "puh",
-    "gsm",
-    "телефон",
-    "тел",
-    "τηλ",
-    "電話",
-    "电话",
-    "手机",
-    "전화",
-    "تلفون",
-    "هاتف",
-    "फ़ोन",
-    "sdt",
-    "điện thoại",
-    "☎",
-    "📞",
-    "📱",
-    "✆",
-];
-
-/// Words before other numbers.
-const OTHER_WORDS: &[&str] = &[
-    "isbn",
-    "issn",
-    "order",
-    "invoice",
-    "sku",
-    "ean",
-    "upc",
-    "gtin",
-    "doi",
-    "pmid",
-    "version",
-    "ref",
-    "ticket",
-    "id",
-    "serial",
-    "tracking",
-    "patent",
-    "population",
-    "total",
-    "bestellnummer",
-    "rechnung",
-    "artikel",
-    "part",
-    "case",
-    "article",
-    "commande",
-    "pedido",
-    "lot",
-    "batch",
-];
 
 /// The maximum number of digits of an international number (ITU-T E.164).
 const MAX_DIGITS: usize = 15;
@@ -153,9 +56,7 @@ fn extension_end(scan: &Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
 
 /// Returns whether the groups are a telephone number.
 fn is_phone(scan: &mut Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool {
-    let digits: Vec<u8> =
-        groups.iter().flat_map(|group| &scan.bytes()[group.start..group.end]).copied().collect();
-    scan.work += digits.len() as u64;
+    let digits = digits(scan, groups);
     if !(7..=MAX_DIGITS + 2).contains(&digits.len()) || !has_valid_end(scan, part, groups) {
         return false;
     }
@@ -175,11 +76,11 @@ fn is_phone(scan: &mut Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool 
         return false;
     }
     if has_distinct_format(groups, &digits) {
-        return !word_before(scan, start, OTHER_WORDS);
+        return !word_before(scan, start, ContextWords::OtherNumber);
     }
     let is_likely = scan.is_aggressive() && has_likely_format(groups, &digits);
-    (is_likely && !word_before(scan, start, OTHER_WORDS))
-        || (has_plausible_format(groups) && word_before(scan, start, WORDS))
+    (is_likely && !word_before(scan, start, ContextWords::OtherNumber))
+        || (has_plausible_format(groups) && word_before(scan, start, ContextWords::Phone))
 }
 
 /// Returns whether no letter, digit, decimal or unit follows, which would make it another number.
@@ -223,7 +124,7 @@ fn starts_with_year(digits: &[u8]) -> bool {
 
 /// Returns whether the format is distinctive for national telephone numbers.
 fn has_distinct_format(groups: &[DigitGroup], digits: &[u8]) -> bool {
-    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    let lengths = lengths(groups);
     let gaps = |gap: DigitSeparator| groups[1..].iter().all(|group| group.gap == gap);
     let one_gap = groups.len() > 1
         && (gaps(DigitSeparator::Hyphen) || gaps(DigitSeparator::Dot) || gaps(DigitSeparator::Space));

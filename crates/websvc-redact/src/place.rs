@@ -34,8 +34,7 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     let before = word::before(scan, part, word.start);
     let has_word_before = || before.is_some_and(|before| senses(before).is(WordSense::BEFORE_PLACE));
     if is_certain || region_end > end || has_word_before() || scan.is_aggressive() {
-        scan.record(Kind::Location, word.start..region_end);
-        scan.resume = scan.resume.max(region_end);
+        scan.record_whole(Kind::Location, word.start..region_end);
     }
 }
 
@@ -90,11 +89,44 @@ pub(crate) fn region_end(scan: &mut Scan<'_>, part: TextPart, end: usize) -> usi
     for _ in 0..3 {
         let Some(next) = word::next(scan, part, end, Separator::Comma) else { break };
         if next.is_uppercase && STATES.contains(&next.text) {
-            end = crate::postcode::code_after_state(scan, part, next.end).unwrap_or(next.end);
+            end = code_after_state(scan, part, next.end).unwrap_or(next.end);
             continue;
         }
         let Some(name) = place_name(scan, part, &next).filter(|_| next.is_capitalized) else { break };
         end = name.end;
     }
     end
+}
+
+/// Returns the length of a Canadian code: `K1A 0B1`.
+pub(crate) fn canadian(bytes: &[u8]) -> Option<usize> {
+    let code = bytes.get(..7)?;
+    let is_letter = |b: u8| b.is_ascii_uppercase() && !b"DFIOQU".contains(&b);
+    let fits = is_letter(code[0])
+        && !matches!(code[0], b'W' | b'Z')
+        && code[1].is_ascii_digit()
+        && is_letter(code[2])
+        && code[3] == b' '
+        && code[4].is_ascii_digit()
+        && is_letter(code[5])
+        && code[6].is_ascii_digit()
+        && !bytes.get(7).is_some_and(u8::is_ascii_alphanumeric);
+    fits.then_some(7)
+}
+
+/// Returns the end of a code after a state: ` 94105`, ` 94105-1234`, ` K1A 0B1`.
+pub(crate) fn code_after_state(scan: &mut Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
+    let rest = scan.bytes()[end..part.end].strip_prefix(b" ")?;
+    scan.work += 10;
+    if let Some(length) = canadian(rest) {
+        return Some(end + 1 + length);
+    }
+    let digits = rest.iter().take(6).take_while(|b| b.is_ascii_digit()).count();
+    let extra_digits = match rest.get(digits..) {
+        Some([b'-', extra @ ..]) => extra.iter().take(5).take_while(|b| b.is_ascii_digit()).count(),
+        Some(_) | None => 0,
+    };
+    let length = if extra_digits == 4 { digits + 5 } else { digits };
+    let continues = rest.get(length).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'-');
+    (matches!(digits, 4 | 5) && !continues).then_some(end + 1 + length)
 }

@@ -35,15 +35,13 @@ pub(crate) fn letters(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     let code = code(scan, part, word).or_else(|| code_after_country(scan, part, word));
     if let Some(end) = code {
         let end = place::region_end(scan, part, end);
-        scan.record(Kind::Location, word.start..end);
-        scan.resume = scan.resume.max(end);
+        scan.record_whole(Kind::Location, word.start..end);
     } else if word.is_uppercase
         && STATES.contains(&word.text)
-        && let Some(end) = code_after_state(scan, part, word.end)
+        && let Some(end) = place::code_after_state(scan, part, word.end)
     {
         let start = city_start(scan, part, word.start);
-        scan.record(Kind::Location, start..end);
-        scan.resume = scan.resume.max(end);
+        scan.record_whole(Kind::Location, start..end);
     }
 }
 
@@ -52,7 +50,7 @@ pub(crate) fn code(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Opti
     let bytes = &scan.bytes()[word.start..part.end];
     scan.work += 10;
     let british = AREAS.contains(&word.text).then(|| british(bytes, word.text.len())).flatten();
-    Some(word.start + british.or_else(|| canadian(bytes))?)
+    Some(word.start + british.or_else(|| place::canadian(bytes))?)
 }
 
 /// Returns the length of a British code: area and district, a space, sector and unit: `SW1A 1AA`.
@@ -71,22 +69,6 @@ fn british(bytes: &[u8], area: usize) -> Option<usize> {
     fits.then_some(space + 4)
 }
 
-/// Returns the length of a Canadian code: `K1A 0B1`.
-fn canadian(bytes: &[u8]) -> Option<usize> {
-    let code = bytes.get(..7)?;
-    let is_letter = |b: u8| b.is_ascii_uppercase() && !b"DFIOQU".contains(&b);
-    let fits = is_letter(code[0])
-        && !matches!(code[0], b'W' | b'Z')
-        && code[1].is_ascii_digit()
-        && is_letter(code[2])
-        && code[3] == b' '
-        && code[4].is_ascii_digit()
-        && is_letter(code[5])
-        && code[6].is_ascii_digit()
-        && !bytes.get(7).is_some_and(u8::is_ascii_alphanumeric);
-    fits.then_some(7)
-}
-
 /// Returns the end of a code after a country code, and of its city: `D-10115 Berlin`.
 fn code_after_country(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Option<usize> {
     if !COUNTRY_CODES.contains(&word.text) {
@@ -97,23 +79,6 @@ fn code_after_country(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> O
     let city = word::next(scan, part, word.end + 1 + digits, Separator::Space)?;
     let fits = (3..=5).contains(&digits) && city.is_capitalized && !city.is_uppercase;
     fits.then_some(city.end)
-}
-
-/// Returns the end of a code after a state: ` 94105`, ` 94105-1234`, ` K1A 0B1`.
-pub(crate) fn code_after_state(scan: &mut Scan<'_>, part: TextPart, end: usize) -> Option<usize> {
-    let rest = scan.bytes()[end..part.end].strip_prefix(b" ")?;
-    scan.work += 10;
-    if let Some(length) = canadian(rest) {
-        return Some(end + 1 + length);
-    }
-    let digits = rest.iter().take(6).take_while(|b| b.is_ascii_digit()).count();
-    let extra_digits = match rest.get(digits..) {
-        Some([b'-', extra @ ..]) => extra.iter().take(5).take_while(|b| b.is_ascii_digit()).count(),
-        Some(_) | None => 0,
-    };
-    let length = if extra_digits == 4 { digits + 5 } else { digits };
-    let continues = rest.get(length).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'-');
-    (matches!(digits, 4 | 5) && !continues).then_some(end + 1 + length)
 }
 
 /// Returns the start of a city before a state: `San Jose, `.
@@ -156,8 +121,7 @@ pub(crate) fn number(scan: &mut Scan<'_>, part: TextPart, at: usize) {
         && let Some(length) = coordinates(bytes)
     {
         let start = if at > part.start && scan.bytes()[at - 1] == b'-' { at - 1 } else { at };
-        scan.record(Kind::Location, start..at + length);
-        scan.resume = scan.resume.max(at + length);
+        scan.record_whole(Kind::Location, start..at + length);
         return;
     }
     let code = match (digits, bytes.get(digits..)) {
@@ -174,8 +138,7 @@ pub(crate) fn number(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     let Some(city) = city.filter(|city| city.is_capitalized && !is_year) else { return };
     let Some(name) = place::place_name(scan, part, &city) else { return };
     let end = place::region_end(scan, part, name.end);
-    scan.record(Kind::Location, at..end);
-    scan.resume = scan.resume.max(end);
+    scan.record_whole(Kind::Location, at..end);
 }
 
 /// Returns whether a code or a number may start at a position, by the character before it.
@@ -270,6 +233,5 @@ pub(crate) fn japan(scan: &mut Scan<'_>, part: TextPart, at: usize) {
     }
     scan.work += end as u64;
     let end = at + '〒'.len_utf8() + end;
-    scan.record(Kind::Location, at..end);
-    scan.resume = scan.resume.max(end);
+    scan.record_whole(Kind::Location, at..end);
 }

@@ -14,17 +14,15 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, RwLock};
 
 use crate::clock::Clock;
-use crate::database::{Database, Durability, Reader};
+use crate::database::{Database, Reader};
 use crate::error::StoreError;
-use crate::key::KeyId;
+use crate::key_id::KeyId;
 use crate::rights::{KeyRights, rights_columns, rights_from_row};
 use crate::secret::{MAX_SECRET_BYTES, SecretHash};
-use crate::server_watch::ServerState;
-use crate::sql::{self, params};
+use crate::sql::postgres::ServerState;
+use crate::sql::{self, Connection, params};
 use crate::static_keys::{StaticKeyKind, StaticKeys};
-use crate::store::Store;
-use crate::team::{DEFAULT_TEAM, SELECT_ONE, Team, create_if_absent, team_from_row};
-use crate::threat::read_values;
+use crate::team::{DEFAULT_TEAM, SELECT_ONE, Team, team_from_row};
 
 /// Maximum time until a change by another process is seen.
 pub const ACCESS_REFRESH: Duration = Duration::from_millis(250);
@@ -55,48 +53,6 @@ pub enum KeyLookup {
     Known(Option<Box<Caller>>),
     /// The key is not cached.
     Unknown,
-}
-
-impl Store {
-    /// Returns the caller with this secret; `None` if no valid key has it.
-    ///
-    /// Takes about a microsecond for a cached key. For others it reads the database: from a file within microseconds, from
-    /// a server with a wait for its response, so there [`try_authenticate`](Self::try_authenticate) comes first on an
-    /// async thread.
-    ///
-    /// # Errors
-    /// Failures of the database; then the request must be rejected.
-    pub fn authenticate(&self, secret: &str) -> Result<Option<Caller>, StoreError> {
-        match self.access().find(secret, true).map_err(|error| self.database().error(error))? {
-            KeyLookup::Known(caller) => Ok(caller.map(|caller| *caller)),
-            // The database was read, so the key is not valid.
-            KeyLookup::Unknown => Ok(None),
-        }
-    }
-
-    /// Does the same without waiting for the network: returns [`KeyLookup::Unknown`] if the database is on a server and
-    /// only [`authenticate`](Self::authenticate) can decide.
-    ///
-    /// # Errors
-    /// As for [`authenticate`](Self::authenticate).
-    pub fn try_authenticate(&self, secret: &str) -> Result<KeyLookup, StoreError> {
-        let may_read = !self.is_shared();
-        self.access().find(secret, may_read).map_err(|error| self.database().error(error))
-    }
-
-    /// Makes these keys valid while this store is open, instead of those of an earlier call. The ordinary key belongs to
-    /// team `default`. They are not listed and cannot be revoked.
-    ///
-    /// # Errors
-    /// Failures of the database.
-    pub fn use_static_keys(&self, keys: StaticKeys) -> Result<(), StoreError> {
-        if keys.has_key() || keys.has_admin_key() {
-            self.database()
-                .write(Durability::Process, |transaction| create_if_absent(transaction, DEFAULT_TEAM))?;
-        }
-        *self.access().static_keys.write() = keys;
-        Ok(())
-    }
 }
 
 /// Cached state of authentication.
@@ -170,7 +126,7 @@ impl Access {
     }
 
     /// Returns the caller with this secret. Without `may_read`, only the cache is used.
-    fn find(&self, secret: &str, may_read: bool) -> sql::Result<KeyLookup> {
+    pub(crate) fn find(&self, secret: &str, may_read: bool) -> sql::Result<KeyLookup> {
         if secret.is_empty() || secret.len() > MAX_SECRET_BYTES {
             return Ok(KeyLookup::Known(None));
         }
@@ -198,6 +154,11 @@ impl Access {
             team: Arc::clone(&key.team),
             rights: Arc::clone(&key.rights),
         }))))
+    }
+
+    /// Makes these keys valid instead of those of the configuration so far.
+    pub(crate) fn set_static_keys(&self, keys: StaticKeys) {
+        *self.static_keys.write() = keys;
     }
 
     /// Returns the caller with a key from the configuration.
@@ -357,7 +318,7 @@ impl Source {
     /// is bounded.
     fn load_threat_values(&self, team: &str, cache: &RwLock<AccessCache>) -> sql::Result<Option<Arc<str>>> {
         let values: Option<Arc<str>> =
-            self.reader.read(|connection| read_values(connection, team))?.map(Arc::from);
+            self.reader.read(|connection| read_threat_values(connection, team))?.map(Arc::from);
         cache.write().threat_values.insert(team.to_owned(), values.clone());
         Ok(values)
     }
@@ -374,4 +335,10 @@ impl CachedKey {
         let at_ms = self.unsaved_use_ms.swap(0, Ordering::Relaxed);
         (at_ms != 0).then(|| KeyUse { key: self.id.clone(), at_ms })
     }
+}
+
+/// Reads the threat protection values of a team.
+pub(crate) fn read_threat_values(connection: &Connection, team: &str) -> sql::Result<Option<String>> {
+    let sql = "SELECT value FROM threat_values WHERE team = ?1";
+    connection.query_optional(sql, params![team], |row| row.get(0))
 }

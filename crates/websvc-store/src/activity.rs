@@ -40,11 +40,8 @@ impl Store {
     /// # Errors
     /// Failures of the database, without waiting if the last attempt to reach its server failed.
     pub fn publish_activity(&self, teams: &BTreeMap<String, TeamActivity>) -> Result<(), StoreError> {
+        let Some(replica) = self.reachable_replica()? else { return Ok(()) };
         let database = self.database();
-        let (Some(server), Some(replica)) = (database.server_state(), self.membership().id()) else {
-            return Ok(());
-        };
-        server.check_reachable().map_err(|error| database.error(error))?;
         let json = serde_json::to_string(teams).map_err(|error| database.corrupt(error.to_string()))?;
         // The statement writes one row of this process, without a flush to disk.
         database.read(|connection| {

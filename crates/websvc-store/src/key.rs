@@ -1,40 +1,17 @@
 //! API keys: create, list, revoke.
 
-use std::fmt;
-use std::sync::Arc;
-
 use crate::database::Durability;
 use crate::error::StoreError;
+pub use crate::key_id::KeyId;
 use crate::rights::{KeyRights, rights_columns, rights_from_row};
 use crate::secret::{ApiSecret, SecretHash};
 use crate::sql::{self, Row, Transaction, params};
 use crate::store::Store;
-use crate::team::{DEFAULT_TEAM, check_team_name, check_text, create_if_absent};
+use crate::team::{DEFAULT_TEAM, check_team_name, check_text};
+use crate::team_change::create_if_absent;
 
 /// Label of the key that is created at the first start.
 const FIRST_KEY_LABEL: &str = "first key";
-
-/// The public identifier of a key: 12 hex digits, safe to print and log.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct KeyId(Arc<str>);
-
-impl KeyId {
-    pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
-        Self(text.into())
-    }
-
-    /// Returns the text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for KeyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
 
 /// A new key. Its secret is not stored and cannot be read again.
 #[derive(Debug, Clone)]

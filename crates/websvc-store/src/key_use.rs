@@ -7,21 +7,10 @@ use std::time::Duration;
 use crate::background_thread::{BackgroundThread, StopSignal};
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::shared::Shared;
 use crate::sql::params;
-use crate::store::{Shared, Store};
 
 const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
-
-impl Store {
-    /// Writes the times of last use that are still in memory. The store does so every minute, and when its last handle
-    /// is dropped.
-    ///
-    /// # Errors
-    /// Failures of the database; then the times stay in memory for the next attempt.
-    pub fn flush_key_uses(&self) -> Result<(), StoreError> {
-        self.shared().flush_key_uses()
-    }
-}
 
 impl Shared {
     pub(crate) fn flush_key_uses(&self) -> Result<(), StoreError> {

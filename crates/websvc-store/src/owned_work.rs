@@ -1,7 +1,12 @@
 //! Unfinished work that replicas share: jobs, checks of monitors, agent runs. One replica at a time owns a row.
 
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::pending_work::{WorkKind, WorkTable};
 use crate::sql::params;
 use crate::store::Store;
 
@@ -9,24 +14,11 @@ use crate::store::Store;
 /// they were created than moved.
 pub(crate) const MIN_SHARE: u64 = 8;
 
-/// A table of work, with the columns `number` and `replica`, the owner.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct WorkTable {
-    pub(crate) name: &'static str,
-    /// True for work that has not ended, in SQL.
-    pub(crate) is_unfinished: &'static str,
-}
+/// Minimum interval at which a scheduler looks whether there is work.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
-impl WorkTable {
-    pub(crate) const JOBS: Self = Self { name: "jobs", is_unfinished: "state = 'running'" };
-    pub(crate) const CHECKS: Self = Self { name: "monitor_checks", is_unfinished: "finished_at IS NULL" };
-    pub(crate) const RUNS: Self = Self { name: "agent_runs", is_unfinished: "finished_at IS NULL" };
-
-    /// Returns the query that has rows if there is unfinished work.
-    pub(crate) fn exists(self) -> String {
-        format!("SELECT 1 FROM {} WHERE {}", self.name, self.is_unfinished)
-    }
-}
+/// How often a scheduler reads the database although it has no work: schedulers also delete what has expired.
+const MAX_QUIET: Duration = Duration::from_secs(60);
 
 /// The rows that a claim takes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +38,22 @@ pub(crate) struct WorkCounts {
 }
 
 impl Store {
+    /// Returns whether other processes may have left work of this kind: false if the last heartbeat, about a second ago
+    /// at most, found none. In a file, where no other process works, always true.
+    #[must_use]
+    pub fn may_have_work(&self, kind: WorkKind) -> bool {
+        self.shared().pending_work.has(kind)
+    }
+
+    /// Waits for `interval`, and on until there [may be work](Self::may_have_work) of this kind, a minute at most.
+    pub async fn poll_for_work(&self, kind: WorkKind, interval: Duration) {
+        let begun = Instant::now();
+        sleep(interval).await;
+        while !self.may_have_work(kind) && begun.elapsed() < MAX_QUIET {
+            sleep(interval.max(MIN_INTERVAL)).await;
+        }
+    }
+
     /// Takes over unfinished work without an owner for a replica. One that is leaving takes over none.
     pub(crate) fn claim_work(
         &self,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::page_scope::PageOwner;
+use crate::page_owner::PageOwner;
 
 /// The key of an entry: the normalized URL, a variant for everything else that changes the response of a host (mobile,
 /// language, proxy country), and the owner of a private copy.

@@ -12,7 +12,7 @@ use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
-use crate::page_scope::owner_exists;
+use crate::page_owner::owner_exists;
 use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Connection, Row, Transaction, params};
 use crate::store::Store;
@@ -109,7 +109,7 @@ impl Store {
     pub fn evict_pages(&self, limits: &CacheLimits, now_ms: u64) -> Result<u64, StoreError> {
         let _class = StatementClass::Background.enter();
         let bounds = CacheBounds::new(limits, now_ms);
-        self.delete_in_batches(|transaction| {
+        self.database().delete_in_batches(|transaction| {
             evict(transaction, bounds, None).map(|eviction| eviction.evicted)
         })
     }
@@ -121,7 +121,7 @@ impl Store {
     pub fn purge_url(&self, url: &str) -> Result<u64, StoreError> {
         let _class = StatementClass::Background.enter();
         let sql = "DELETE FROM pages WHERE id IN (SELECT id FROM pages WHERE url = ?1 LIMIT ?2)";
-        self.delete_in_batches(|transaction| transaction.execute(sql, params![url, BATCH_ROWS]))
+        self.database().delete_in_batches(|transaction| transaction.execute(sql, params![url, BATCH_ROWS]))
     }
 
     /// Deletes every page of a host (exactly this host, any port), and returns how many there were.
@@ -131,7 +131,7 @@ impl Store {
     pub fn purge_host(&self, host: &str) -> Result<u64, StoreError> {
         let _class = StatementClass::Background.enter();
         let sql = "DELETE FROM pages WHERE id IN (SELECT id FROM pages WHERE host = ?1 LIMIT ?2)";
-        self.delete_in_batches(|transaction| transaction.execute(sql, params![host, BATCH_ROWS]))
+        self.database().delete_in_batches(|transaction| transaction.execute(sql, params![host, BATCH_ROWS]))
     }
 
     /// Returns the size of the cache.
@@ -145,20 +145,6 @@ impl Store {
     /// Changes pages in a transaction. They can be fetched again, so it survives a crash of the process only.
     fn write_pages<T>(&self, work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>) -> Result<T, StoreError> {
         self.database().write_rows(Durability::Process, work)
-    }
-
-    /// Repeats a deletion, one transaction at a time, until it deletes nothing. Returns the number of deleted rows.
-    fn delete_in_batches(
-        &self,
-        mut delete: impl FnMut(&Transaction<'_>) -> sql::Result<u64>,
-    ) -> Result<u64, StoreError> {
-        let mut deleted = 0;
-        loop {
-            match self.write_pages(&mut delete)? {
-                0 => return Ok(deleted),
-                rows => deleted += rows,
-            }
-        }
     }
 }
 

@@ -1,12 +1,11 @@
 //! Page scopes: the copies of pages that a request may read and store, by the index policy of its team.
 
 use std::collections::BTreeSet;
-use std::num::NonZeroU64;
 
-use crate::database::Durability;
 use crate::error::StoreError;
+pub use crate::page_owner::PageOwner;
+use crate::sql::params;
 use crate::sql::postgres::StatementClass;
-use crate::sql::{self, Connection, Row, Transaction, params};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, IndexPolicy, Team};
 
@@ -22,25 +21,6 @@ const OWNERS_WITHOUT_TEAM: &str = "WITH RECURSIVE owners (owner) AS ( \
      WHERE owners.owner IS NOT NULL) \
      SELECT owner FROM owners WHERE owner IS NOT NULL \
      AND owner NOT IN (SELECT page_owner FROM teams WHERE page_owner IS NOT NULL)";
-
-/// The owner of private pages: a number that is assigned to a team. It is never assigned again, not even to a later
-/// team of the same name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PageOwner(NonZeroU64);
-
-impl PageOwner {
-    /// Creates an owner from its number; `None` for 0, the number of shared pages.
-    #[must_use]
-    pub fn new(number: u64) -> Option<Self> {
-        NonZeroU64::new(number).map(Self)
-    }
-
-    /// Returns the number.
-    #[must_use]
-    pub fn number(self) -> u64 {
-        self.0.get()
-    }
-}
 
 /// The copies of pages that a request reads and stores, in the index and in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -119,38 +99,12 @@ impl Store {
             .read(|connection| connection.query(OWNERS_WITHOUT_TEAM, params![], |row| row.get(0)))?;
         let mut deleted = 0;
         for owner in owners {
-            loop {
-                let sql = "DELETE FROM pages WHERE id IN \
-                           (SELECT id FROM pages WHERE owner <> 0 AND owner = ?1 LIMIT ?2)";
-                let rows = self.database().write_rows(Durability::Process, |transaction| {
-                    transaction.execute(sql, params![owner, BATCH_ROWS])
-                })?;
-                if rows == 0 {
-                    break;
-                }
-                deleted += rows;
-            }
+            let sql = "DELETE FROM pages WHERE id IN \
+                       (SELECT id FROM pages WHERE owner <> 0 AND owner = ?1 LIMIT ?2)";
+            deleted += self
+                .database()
+                .delete_in_batches(|transaction| transaction.execute(sql, params![owner, BATCH_ROWS]))?;
         }
         Ok(deleted)
     }
-}
-
-/// Reads an owner from a column; `NULL` is `None`.
-pub(crate) fn owner_from_row(row: &Row<'_>, column: usize) -> sql::Result<Option<PageOwner>> {
-    Ok(row.get::<Option<u64>>(column)?.and_then(PageOwner::new))
-}
-
-/// Assigns the next owner number.
-pub(crate) fn next_owner(transaction: &Transaction<'_>) -> sql::Result<Option<PageOwner>> {
-    let sql = "UPDATE page_owners SET last = last + 1 RETURNING last";
-    transaction.query_row(sql, params![], |row| row.get(0)).map(PageOwner::new)
-}
-
-/// Returns whether the team of an owner exists.
-pub(crate) fn owner_exists(connection: &Connection, owner: PageOwner) -> sql::Result<bool> {
-    connection.query_row(
-        "SELECT EXISTS (SELECT 1 FROM teams WHERE page_owner = ?1)",
-        params![owner.number()],
-        |row| row.get(0),
-    )
 }

@@ -251,8 +251,9 @@ impl Store {
         let oldest_ms = now_ms.saturating_sub(unused_ms);
         let unused = "DELETE FROM page_snapshots WHERE id IN \
                       (SELECT id FROM page_snapshots WHERE used_at < ?1 LIMIT ?2)";
-        let mut evicted =
-            self.delete_snapshots(|transaction| transaction.execute(unused, params![oldest_ms, BATCH_ROWS]))?;
+        let mut evicted = self
+            .database()
+            .delete_in_batches(|transaction| transaction.execute(unused, params![oldest_ms, BATCH_ROWS]))?;
         let teams: Vec<String> = self.database().read(|connection| {
             connection.query("SELECT DISTINCT team FROM page_snapshots", params![], |row| row.get(0))
         })?;
@@ -260,7 +261,7 @@ impl Store {
                        (SELECT id FROM page_snapshots WHERE team = ?1 LIMIT ?2)";
         for team in teams {
             // A team without a row was deleted while a scrape was in flight.
-            evicted += self.delete_snapshots(|transaction| {
+            evicted += self.database().delete_in_batches(|transaction| {
                 if team_exists(transaction, &team)? {
                     return Ok(0);
                 }
@@ -271,20 +272,6 @@ impl Store {
                 .write_rows(Durability::Process, |transaction| enforce_quota(transaction, &team, limits))?;
         }
         Ok(evicted)
-    }
-
-    /// Repeats a deletion, one transaction at a time, until it deletes nothing. Returns the number of deleted rows.
-    fn delete_snapshots(
-        &self,
-        mut delete: impl FnMut(&Transaction<'_>) -> sql::Result<u64>,
-    ) -> Result<u64, StoreError> {
-        let mut deleted = 0;
-        loop {
-            match self.database().write_rows(Durability::Process, &mut delete)? {
-                0 => return Ok(deleted),
-                rows => deleted += rows,
-            }
-        }
     }
 }
 

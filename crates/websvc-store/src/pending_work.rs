@@ -4,12 +4,25 @@
 //! process has woken reads the database anyway; one that only polls for the work of other processes asks here first.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+/// A table of work, with the columns `number` and `replica`, the owner.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WorkTable {
+    pub(crate) name: &'static str,
+    /// True for work that has not ended, in SQL.
+    pub(crate) is_unfinished: &'static str,
+}
 
-use crate::owned_work::WorkTable;
-use crate::store::Store;
+impl WorkTable {
+    pub(crate) const JOBS: Self = Self { name: "jobs", is_unfinished: "state = 'running'" };
+    pub(crate) const CHECKS: Self = Self { name: "monitor_checks", is_unfinished: "finished_at IS NULL" };
+    pub(crate) const RUNS: Self = Self { name: "agent_runs", is_unfinished: "finished_at IS NULL" };
+
+    /// Returns the query that has rows if there is unfinished work.
+    pub(crate) fn exists(self) -> String {
+        format!("SELECT 1 FROM {} WHERE {}", self.name, self.is_unfinished)
+    }
+}
 
 /// A kind of work that schedulers poll for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +45,6 @@ pub enum WorkKind {
 
 /// How long before its time a check is work already, so that no scheduler learns of it too late.
 const LOOK_AHEAD_MS: u32 = 4_000;
-
-/// Minimum interval at which a scheduler looks whether there is work.
-const MIN_INTERVAL: Duration = Duration::from_secs(1);
-
-/// How often a scheduler reads the database although it has no work: schedulers also delete what has expired.
-const MAX_QUIET: Duration = Duration::from_secs(60);
 
 impl WorkKind {
     const ALL: [Self; 7] = [
@@ -96,26 +103,13 @@ impl PendingWork {
         self.0.store(u8::try_from(bits).unwrap_or(u8::MAX), Ordering::Release);
     }
 
+    /// Returns whether there may be work of a kind.
+    pub(crate) fn has(&self, kind: WorkKind) -> bool {
+        self.0.load(Ordering::Acquire) & kind.bit() != 0
+    }
+
     /// Forgets what was read, because the database could not be read.
     pub(crate) fn forget(&self) {
         self.0.store(u8::MAX, Ordering::Release);
-    }
-}
-
-impl Store {
-    /// Returns whether other processes may have left work of this kind: false if the last heartbeat, about a second ago
-    /// at most, found none. In a file, where no other process works, always true.
-    #[must_use]
-    pub fn may_have_work(&self, kind: WorkKind) -> bool {
-        self.shared().pending_work.0.load(Ordering::Acquire) & kind.bit() != 0
-    }
-
-    /// Waits for `interval`, and on until there [may be work](Self::may_have_work) of this kind, a minute at most.
-    pub async fn poll_for_work(&self, kind: WorkKind, interval: Duration) {
-        let begun = Instant::now();
-        sleep(interval).await;
-        while !self.may_have_work(kind) && begun.elapsed() < MAX_QUIET {
-            sleep(interval.max(MIN_INTERVAL)).await;
-        }
     }
 }

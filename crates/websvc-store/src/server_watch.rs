@@ -1,138 +1,23 @@
 //! The watch of a database on a server: a thread that reads what other processes changed, so that requests do not wait
 //! for the network. It reads with each heartbeat, and more often while requests use the database.
 //!
-//! While the server cannot be reached, cached keys, teams and leased credits stay valid for [`MAX_OUTAGE`]. Everything
+//! While the server cannot be reached, cached keys, teams and leased credits stay valid for [`MAX_OUTAGE`](crate::sql::postgres::MAX_OUTAGE). Everything
 //! that is not cached fails at once. If the server does not respond, the watch notices it within 2 seconds, and ends
 //! the statements that wait, too.
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::background_thread::{BackgroundThread, StopSignal};
-use crate::database::StatementTimes;
-use crate::replica::Heartbeat;
-use crate::sql;
-use crate::sql::postgres::{GivenUp, StatementClass, wait};
-use crate::store::Shared;
+use crate::replica::heartbeat::Heartbeat;
+use crate::shared::Shared;
+use crate::sql::postgres::ServerState;
 
 /// Interval of the reads while requests use the database or what is cached of it.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
 /// Minimum interval of the heartbeats, which begin at each fifth interval of the watch.
 const BEAT_INTERVAL: Duration = Duration::from_millis(900);
-/// How long cached state is valid while the server cannot be reached.
-pub(crate) const MAX_OUTAGE: Duration = Duration::from_secs(60);
-
-/// The server is silent when a read of the watch has had no response for this time. One that is stopped refuses the
-/// connection earlier.
-const SILENCE: Duration = Duration::from_millis(1_400);
-
-/// The state of a server as the watch has last seen it.
-#[derive(Debug)]
-pub(crate) struct ServerState {
-    started: Instant,
-    /// Time at which the last successful read began, in milliseconds since `started`.
-    last_success_ms: AtomicU64,
-    is_down: AtomicBool,
-    /// A request has used the database, or what is cached of it, since the last read.
-    is_used: AtomicBool,
-    /// The last read had no response, so that others would wait for one, too.
-    is_silent: AtomicBool,
-    statements: StatementTimes,
-}
-
-impl ServerState {
-    pub(crate) fn new() -> Self {
-        Self {
-            started: Instant::now(),
-            last_success_ms: AtomicU64::new(0),
-            is_down: AtomicBool::new(false),
-            is_used: AtomicBool::new(false),
-            is_silent: AtomicBool::new(false),
-            statements: StatementTimes::new(),
-        }
-    }
-
-    /// Returns whether the last successful read was at most this long ago.
-    pub(crate) fn had_contact_within(&self, age: Duration) -> bool {
-        self.age_ms() <= age.as_millis() as u64
-    }
-
-    /// Returns the time since the last successful read in milliseconds.
-    fn age_ms(&self) -> u64 {
-        self.now_ms().saturating_sub(self.last_success_ms.load(Ordering::Acquire))
-    }
-
-    /// Checks that cached state may be used.
-    pub(crate) fn check_cache(&self) -> sql::Result<()> {
-        self.is_used.store(true, Ordering::Relaxed);
-        let age_ms = self.age_ms();
-        if age_ms > MAX_OUTAGE.as_millis() as u64 {
-            let text = format!("no response for {} seconds", age_ms / 1000);
-            return Err(sql::Error::Unreachable(text.into()));
-        }
-        Ok(())
-    }
-
-    /// Checks that the server could be reached by the last read, so that a request need not wait for a timeout.
-    pub(crate) fn check_reachable(&self) -> sql::Result<()> {
-        if self.is_down.load(Ordering::Acquire) {
-            return Err(sql::Error::Unreachable("the last attempt failed".into()));
-        }
-        Ok(())
-    }
-
-    /// Waits for a response of the server. While the server is silent, only some [classes](StatementClass) wait. The watch
-    /// finds that out by waiting itself.
-    pub(crate) fn wait<F: Future>(
-        &self,
-        class: StatementClass,
-        response: F,
-        deadline: Instant,
-    ) -> sql::Result<F::Output> {
-        if class == StatementClass::Request {
-            self.is_used.store(true, Ordering::Relaxed);
-        }
-        let begun = Instant::now();
-        let is_pointless = || {
-            if class == StatementClass::Watch && begun.elapsed() >= SILENCE {
-                self.is_silent.store(true, Ordering::Release);
-                self.is_down.store(true, Ordering::Release);
-            }
-            !class.waits_in_silence() && self.is_silent.load(Ordering::Acquire)
-        };
-        let silent = || sql::Error::Unreachable("it does not respond".into());
-        if is_pointless() {
-            return Err(silent());
-        }
-        let response = wait(response, deadline, is_pointless);
-        self.statements.count(class, begun.elapsed());
-        response.map_err(|given_up| match given_up {
-            GivenUp::Pointless => silent(),
-            GivenUp::DeadlineElapsed => sql::Error::Unreachable("there was no response in time".into()),
-        })
-    }
-
-    /// Returns the durations of statements.
-    pub(crate) fn statements(&self) -> &StatementTimes {
-        &self.statements
-    }
-
-    /// Records the result of a read that began at `begun_ms`.
-    fn record(&self, is_reachable: bool, begun_ms: u64) {
-        if is_reachable {
-            self.last_success_ms.store(begun_ms, Ordering::Release);
-        }
-        let is_silent = !is_reachable && self.now_ms().saturating_sub(begun_ms) >= SILENCE.as_millis() as u64;
-        self.is_silent.store(is_silent, Ordering::Release);
-        self.is_down.store(!is_reachable, Ordering::Release);
-    }
-
-    fn now_ms(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-}
 
 /// The thread of the watch.
 #[derive(Debug)]
@@ -154,7 +39,7 @@ fn watch(shared: &Shared, state: &ServerState, signal: &StopSignal) {
     let mut last_beat: Option<Instant> = None;
     while signal.wait(WATCH_INTERVAL) {
         let is_beat_due = last_beat.is_none_or(|last| last.elapsed() >= BEAT_INTERVAL);
-        let is_used = state.is_used.swap(false, Ordering::Relaxed);
+        let is_used = state.take_use();
         if is_beat_due {
             last_beat = Some(Instant::now());
         } else if !is_used {
@@ -167,44 +52,4 @@ fn watch(shared: &Shared, state: &ServerState, signal: &StopSignal) {
         state.record(result.is_ok(), begun_ms);
     }
     heartbeat.leave(shared);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cache_outlives_short_outages_and_new_reads_fail_at_once() {
-        let long_ago = Instant::now().checked_sub(2 * MAX_OUTAGE);
-        let Some(started) = long_ago else { return };
-        let state = ServerState { started, ..ServerState::new() };
-        assert!(state.check_cache().is_err(), "the last success is too long ago");
-        state.record(true, state.now_ms());
-        assert!(state.check_cache().is_ok() && state.check_reachable().is_ok());
-        state.record(false, state.now_ms());
-        assert!(state.check_cache().is_ok() && state.check_reachable().is_err());
-        state.record(true, state.now_ms());
-        assert!(state.check_reachable().is_ok());
-    }
-
-    #[test]
-    fn statements_wait_for_a_server_that_refuses_but_not_for_a_silent_one() {
-        let Some(started) = Instant::now().checked_sub(MAX_OUTAGE) else { return };
-        let state = ServerState { started, ..ServerState::new() };
-        let wait = |class| state.wait(class, std::future::ready(7), Instant::now() + WATCH_INTERVAL);
-        state.record(false, state.now_ms());
-        assert_eq!(wait(StatementClass::Request).ok(), Some(7));
-        let never = std::future::pending::<()>();
-        let deadline = Instant::now() + SILENCE + WATCH_INTERVAL;
-        assert!(state.wait(StatementClass::Watch, never, deadline).is_err());
-        assert!(state.check_reachable().is_err(), "before the watch records its result");
-        for class in [StatementClass::Request, StatementClass::Background] {
-            assert!(matches!(wait(class), Err(sql::Error::Unreachable(_))), "{class:?}");
-        }
-        for class in [StatementClass::Watch, StatementClass::Migration] {
-            assert_eq!(wait(class).ok(), Some(7), "{class:?}");
-        }
-        state.record(true, state.now_ms());
-        assert_eq!(wait(StatementClass::Request).ok(), Some(7));
-    }
 }

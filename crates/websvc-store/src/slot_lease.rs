@@ -37,13 +37,9 @@ impl Store {
         total: u32,
         wanted: u32,
     ) -> Result<Option<SlotLease>, StoreError> {
-        let database = self.database();
-        let (Some(server), Some(replica)) = (database.server_state(), self.membership().id()) else {
-            return Ok(None);
-        };
-        server.check_reachable().map_err(|error| database.error(error))?;
+        let Some(replica) = self.reachable_replica()? else { return Ok(None) };
         // The statement writes, but its only lock is that of the account, and the commit does not wait for the disk.
-        let lease = database.read(|connection| {
+        let lease = self.database().read(|connection| {
             connection.query_row(
                 "SELECT granted, others FROM lease_slots(?1, ?2, ?3, ?4)",
                 params![account, replica, total, wanted],
@@ -58,12 +54,8 @@ impl Store {
     /// # Errors
     /// Failures of the database, without waiting if the last attempt to reach its server failed.
     pub fn return_slots(&self) -> Result<(), StoreError> {
-        let database = self.database();
-        let (Some(server), Some(replica)) = (database.server_state(), self.membership().id()) else {
-            return Ok(());
-        };
-        server.check_reachable().map_err(|error| database.error(error))?;
-        database.read(|connection| {
+        let Some(replica) = self.reachable_replica()? else { return Ok(()) };
+        self.database().read(|connection| {
             connection.execute("DELETE FROM slot_leases WHERE replica = ?1", params![replica]).map(drop)
         })
     }

@@ -2,18 +2,22 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use websvc_transport::Client;
 
 use crate::access::Access;
-use crate::database::{Database, DatabaseUrl, create_private_dir};
+use crate::clock::{Clock, add_ms};
+use crate::database::{Database, DatabaseUrl, Durability};
 use crate::error::StoreError;
 use crate::key_use::KeyUseFlusher;
 use crate::ledger::{Ledger, LedgerFlusher};
 use crate::migrate_to_server::refuse_moved;
 use crate::pending_work::PendingWork;
-use crate::replica::Membership;
+use crate::private_file::create_private_dir;
+use crate::replica::membership::Membership;
 use crate::server_watch::ServerWatch;
+use crate::shared::Shared;
 use crate::sql::params;
 use crate::sql::postgres::StatementClass;
 
@@ -30,16 +34,6 @@ struct Inner {
     _ledger_flusher: LedgerFlusher,
     _server_watch: Option<ServerWatch>,
     shared: Arc<Shared>,
-}
-
-/// State shared by the store and its threads.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) database: Arc<Database>,
-    pub(crate) access: Access,
-    pub(crate) ledger: Ledger,
-    pub(crate) membership: Membership,
-    pub(crate) pending_work: PendingWork,
 }
 
 impl Store {
@@ -174,5 +168,43 @@ impl Store {
 
     pub(crate) fn access(&self) -> &Access {
         &self.shared().access
+    }
+
+    /// Returns the clock, by which all times of the store are set and compared.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        self.database().clock()
+    }
+
+    /// Returns the time of the [clock](Self::clock) in milliseconds since the Unix epoch.
+    #[must_use]
+    pub fn now_ms(&self) -> u64 {
+        self.clock().now_ms()
+    }
+
+    /// Makes the events of webhooks and the messages about checks due at `now_ms` that are due more than `max_delay` after
+    /// it: the clock was ahead when they were stored. Call it after the clock was set. Confirmations may wait for weeks, so
+    /// they stay as they are.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn bring_deliveries_forward(&self, now_ms: u64, max_delay: Duration) -> Result<(), StoreError> {
+        let latest_ms = add_ms(now_ms, max_delay);
+        self.database().write(Durability::Process, |transaction| {
+            let events = "UPDATE webhook_events SET due_at = ?1 WHERE forget_at IS NULL AND due_at > ?2";
+            transaction.execute(events, params![now_ms, latest_ms])?;
+            let messages =
+                "UPDATE monitor_messages SET due_at = ?1 WHERE kind <> 'confirmation' AND due_at > ?2";
+            transaction.execute(messages, params![now_ms, latest_ms]).map(drop)
+        })
+    }
+
+    /// Writes the times of last use that are still in memory. The store does so every minute, and when its last handle
+    /// is dropped.
+    ///
+    /// # Errors
+    /// Failures of the database; then the times stay in memory for the next attempt.
+    pub fn flush_key_uses(&self) -> Result<(), StoreError> {
+        self.shared().flush_key_uses()
     }
 }

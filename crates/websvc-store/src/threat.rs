@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::access::read_threat_values;
 use crate::database::Durability;
 use crate::error::StoreError;
-use crate::sql::{self, Connection, Transaction, params};
+use crate::sql::{self, Transaction, params};
 use crate::store::Store;
-use crate::team::{TeamChange, ThreatOverride, ThreatPolicy, check_team_name, create_if_absent, write_team};
+use crate::team::{TeamChange, ThreatOverride, ThreatPolicy, check_team_name};
+use crate::team_change::{create_if_absent, write_team};
 
 impl Store {
     /// Returns the values of a team as JSON; `None` if it has none. Blocks while all connections are in use.
@@ -14,7 +16,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn threat_values(&self, team: &str) -> Result<Option<String>, StoreError> {
-        self.database().read(|connection| read_values(connection, team))
+        self.database().read(|connection| read_threat_values(connection, team))
     }
 
     /// Returns the values of a team as of at most [`ACCESS_REFRESH`](crate::ACCESS_REFRESH) ago. They are cached in
@@ -77,10 +79,4 @@ fn write_values(transaction: &Transaction<'_>, team: &str, json: Option<&str>) -
         None => transaction.execute("DELETE FROM threat_values WHERE team = ?1", params![team])?,
     };
     Ok(())
-}
-
-/// Reads the values of a team.
-pub(crate) fn read_values(connection: &Connection, team: &str) -> sql::Result<Option<String>> {
-    let sql = "SELECT value FROM threat_values WHERE team = ?1";
-    connection.query_optional(sql, params![team], |row| row.get(0))
 }

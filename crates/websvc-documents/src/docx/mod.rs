@@ -8,7 +8,7 @@ mod table;
 use std::collections::HashMap;
 
 use crate::error::DocumentError;
-use crate::flow::{Block, HtmlFlow, Role};
+use crate::flow::{Block, HtmlFlow, Role, note_markup};
 use crate::inline::Inline;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
@@ -51,7 +51,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     if is_full {
         warnings.push("the text was cut off at the maximum output size".to_owned());
     }
-    Ok(ParsedDocument { html, page_html: None, layout_html: None, metadata, pages: None, warnings })
+    Ok(ParsedDocument { html, metadata, warnings, ..ParsedDocument::default() })
 }
 
 struct Reader<'l> {
@@ -191,13 +191,5 @@ impl<'l> Reader<'l> {
             self.flow.paragraph(Role::Body, inline);
         }
         Ok(())
-    }
-}
-
-/// Returns the markup of a note: a paragraph without an element around it, or several paragraphs.
-fn note_markup(paragraphs: &[String]) -> String {
-    match paragraphs {
-        [only] => only.clone(),
-        several => several.iter().map(|paragraph| format!("<p>{paragraph}</p>")).collect(),
     }
 }

@@ -7,7 +7,7 @@ use super::styles::{Styles, is_on};
 use crate::error::DocumentError;
 use crate::flow::Marker;
 use crate::number_words;
-use crate::xml::{Tag, Token, Xml};
+use crate::xml::{Tag, Xml};
 
 /// The number of levels of a list.
 const LEVELS: usize = 9;
@@ -85,8 +85,7 @@ impl Numbering {
     pub(super) fn read(text: &str, styles: &Styles) -> Result<Self, DocumentError> {
         let mut xml = Xml::new(KIND, text);
         let mut numbering = Self::default();
-        while let Some(token) = xml.next()? {
-            let Token::Start(tag) = token else { continue };
+        while let Some(tag) = xml.start()? {
             match tag.name.as_str() {
                 "abstractNum" => {
                     let definition = read_definition(&mut xml)?;
@@ -215,26 +214,22 @@ fn value(tag: &Tag, name: &str) -> String {
 }
 
 fn number(tag: &Tag, name: &str) -> Option<usize> {
-    tag.get(name).and_then(|number| number.parse().ok())
+    tag.parsed(name)
 }
 
 fn read_definition(xml: &mut Xml<'_>) -> Result<Definition, DocumentError> {
     let mut definition = Definition { levels: vec![None; LEVELS], style: None };
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == "abstractNum" => break,
-            Token::Start(tag) => match tag.name.as_str() {
-                "numStyleLink" => definition.style = tag.get("val").map(str::to_owned),
-                "lvl" => {
-                    let index = number(&tag, "ilvl").unwrap_or(LEVELS);
-                    let level = read_level(xml, index)?;
-                    if let Some(slot) = definition.levels.get_mut(index) {
-                        *slot = Some(level);
-                    }
+    while let Some(tag) = xml.start_in("abstractNum")? {
+        match tag.name.as_str() {
+            "numStyleLink" => definition.style = tag.get("val").map(str::to_owned),
+            "lvl" => {
+                let index = number(&tag, "ilvl").unwrap_or(LEVELS);
+                let level = read_level(xml, index)?;
+                if let Some(slot) = definition.levels.get_mut(index) {
+                    *slot = Some(level);
                 }
-                _ => {}
-            },
-            Token::End(_) | Token::Text(_) => {}
+            }
+            _ => {}
         }
     }
     Ok(definition)
@@ -243,22 +238,18 @@ fn read_definition(xml: &mut Xml<'_>) -> Result<Definition, DocumentError> {
 fn read_list(xml: &mut Xml<'_>) -> Result<List, DocumentError> {
     let mut list = List::default();
     let mut level = 0;
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == "num" => break,
-            Token::Start(tag) => match tag.name.as_str() {
-                "abstractNumId" => list.definition = value(&tag, "val"),
-                "lvlOverride" => level = number(&tag, "ilvl").unwrap_or_default().min(LEVELS - 1),
-                "startOverride" => {
-                    list.starts.extend(tag.get("val").and_then(|start| Some((level, start.parse().ok()?))));
-                }
-                "lvl" => {
-                    let changed = read_level(xml, level)?;
-                    list.levels.insert(level, changed);
-                }
-                _ => {}
-            },
-            Token::End(_) | Token::Text(_) => {}
+    while let Some(tag) = xml.start_in("num")? {
+        match tag.name.as_str() {
+            "abstractNumId" => list.definition = value(&tag, "val"),
+            "lvlOverride" => level = number(&tag, "ilvl").unwrap_or_default().min(LEVELS - 1),
+            "startOverride" => {
+                list.starts.extend(tag.get("val").and_then(|start| Some((level, start.parse().ok()?))));
+            }
+            "lvl" => {
+                let changed = read_level(xml, level)?;
+                list.levels.insert(level, changed);
+            }
+            _ => {}
         }
     }
     Ok(list)
@@ -267,23 +258,19 @@ fn read_list(xml: &mut Xml<'_>) -> Result<List, DocumentError> {
 /// Reads a level of a list. Without a text it shows its own number.
 fn read_level(xml: &mut Xml<'_>, index: usize) -> Result<Level, DocumentError> {
     let mut level = Level { text: format!("%{}.", index + 1), ..Level::default() };
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == "lvl" => break,
-            Token::Start(tag) => match tag.name.as_str() {
-                "start" => level.start = tag.get("val").and_then(|start| start.parse().ok()).unwrap_or(1),
-                "numFmt" => level.format = value(&tag, "val"),
-                "lvlText" => {
-                    level.text = value(&tag, "val");
-                    level.text.truncate(level.text.floor_char_boundary(MAX_TEXT_BYTES));
-                }
-                "isLgl" => level.is_legal = is_on(&tag),
-                "lvlRestart" => level.continues = tag.get("val") == Some("0"),
-                "pStyle" => level.style = tag.get("val").map(str::to_owned),
-                "rPr" | "pPr" => xml.skip()?,
-                _ => {}
-            },
-            Token::End(_) | Token::Text(_) => {}
+    while let Some(tag) = xml.start_in("lvl")? {
+        match tag.name.as_str() {
+            "start" => level.start = tag.parsed("val").unwrap_or(1),
+            "numFmt" => level.format = value(&tag, "val"),
+            "lvlText" => {
+                level.text = value(&tag, "val");
+                level.text.truncate(level.text.floor_char_boundary(MAX_TEXT_BYTES));
+            }
+            "isLgl" => level.is_legal = is_on(&tag),
+            "lvlRestart" => level.continues = tag.get("val") == Some("0"),
+            "pStyle" => level.style = tag.get("val").map(str::to_owned),
+            "rPr" | "pPr" => xml.skip()?,
+            _ => {}
         }
     }
     Ok(level)

@@ -2,12 +2,12 @@
 
 use super::Reader;
 use super::numbering::Numbered;
-use super::styles::{Purpose, RunProperties, is_on};
+use super::styles::{Purpose, font_of, is_on, read_run_property};
 use crate::chart;
 use crate::error::DocumentError;
 use crate::flow::{Block, Role};
-use crate::inline::{Inline, TextStyle};
-use crate::office::{symbol, symbols};
+use crate::inline::{Inline, RunProperties, TextStyle};
+use crate::office::{is_symbol_font, symbol, symbols};
 use crate::omml;
 use crate::xml::{Tag, Token, Xml};
 
@@ -113,25 +113,19 @@ impl Reader<'_> {
 
     fn properties(&mut self, xml: &mut Xml<'_>) -> Result<Properties, DocumentError> {
         let mut properties = Properties::default();
-        while let Some(token) = xml.next()? {
-            match token {
-                Token::End(name) if name == "pPr" => break,
-                Token::End(_) | Token::Text(_) => {}
-                Token::Start(tag) => {
-                    let value = tag.get("val");
-                    let number = || value.and_then(|value| value.parse::<u32>().ok());
-                    match tag.name.as_str() {
-                        "pStyle" => properties.style = value.map(str::to_owned),
-                        "outlineLvl" => {
-                            properties.outline = number().map(|level| if level < 9 { level + 1 } else { 0 });
-                        }
-                        "numId" => properties.list = value.map(str::to_owned),
-                        "ilvl" => properties.level = number().and_then(|level| usize::try_from(level).ok()),
-                        "del" | "moveFrom" => properties.is_joined = true,
-                        "pPrChange" | "rPrChange" | "sectPr" => xml.skip()?,
-                        _ => {}
-                    }
+        while let Some(tag) = xml.start_in("pPr")? {
+            let value = tag.get("val");
+            let number = || value.and_then(|value| value.parse::<u32>().ok());
+            match tag.name.as_str() {
+                "pStyle" => properties.style = value.map(str::to_owned),
+                "outlineLvl" => {
+                    properties.outline = number().map(|level| if level < 9 { level + 1 } else { 0 });
                 }
+                "numId" => properties.list = value.map(str::to_owned),
+                "ilvl" => properties.level = number().and_then(|level| usize::try_from(level).ok()),
+                "del" | "moveFrom" => properties.is_joined = true,
+                "pPrChange" | "rPrChange" | "sectPr" => xml.skip()?,
+                _ => {}
             }
         }
         Ok(properties)
@@ -139,22 +133,23 @@ impl Reader<'_> {
 
     fn run_properties(&self, xml: &mut Xml<'_>) -> Result<Run, DocumentError> {
         let mut own = RunProperties::default();
-        let mut style = None;
-        while let Some(token) = xml.next()? {
-            match token {
-                Token::End(name) if name == "rPr" => break,
-                Token::Start(tag) if tag.name == "rStyle" => style = tag.get("val").map(str::to_owned),
-                Token::Start(tag) if tag.name == "rPrChange" => xml.skip()?,
-                Token::Start(tag) => own.element(&tag),
-                Token::End(_) | Token::Text(_) => {}
+        let (mut style, mut symbol_font) = (None, None);
+        while let Some(tag) = xml.start_in("rPr")? {
+            match tag.name.as_str() {
+                "rStyle" => style = tag.get("val").map(str::to_owned),
+                "rPrChange" => xml.skip()?,
+                _ => read_run_property(&mut own, &tag),
+            }
+            if let Some(font) = font_of(&tag) {
+                symbol_font = Some(font.to_owned()).filter(|font| is_symbol_font(font));
             }
         }
         if let Some(style) = style.and_then(|id| self.styles.get(&id)) {
             own.inherit(&style.run);
         }
-        let mut style = own.text_style();
+        let mut style = own.style_in(TextStyle::default());
         style.code &= self.fonts_mark_code;
-        Ok(Run { style, hidden: own.hidden.unwrap_or_default(), symbol_font: own.symbol_font })
+        Ok(Run { style, hidden: own.hidden.unwrap_or_default(), symbol_font })
     }
 
     fn inline_element(&mut self, tag: &Tag, inline: &mut Inline, run: &Run) -> Result<(), DocumentError> {
@@ -171,7 +166,7 @@ impl Reader<'_> {
                 sign.into_iter().for_each(|sign| inline.text(&sign.to_string(), run.style));
             }
             "hyperlink" => {
-                if let Some(url) = tag.get_exact("r:id").and_then(|id| self.relations.get(id)) {
+                if let Some(url) = self.relations.of_attribute(tag, "r:id") {
                     let anchor = tag.get("anchor").filter(|_| !url.contains('#'));
                     inline.begin_link(
                         &anchor.map_or_else(|| url.to_owned(), |anchor| format!("{url}#{anchor}")),
@@ -197,17 +192,9 @@ impl Reader<'_> {
                 self.alternative = text.unwrap_or_default().to_owned();
             }
             "blip" | "imagedata" => self.image(tag, inline)?,
-            "chart" => {
-                if let Some(part) = tag.get_exact("r:id").and_then(|id| self.relations.get(id)) {
-                    let chart = chart::read(&mut self.package, super::KIND, part)?;
-                    self.boxes.push(Block::Markup(chart));
-                }
-            }
-            "relIds" => {
-                if let Some(part) = tag.get_exact("r:dm").and_then(|id| self.relations.get(id)) {
-                    let points = chart::diagram(&mut self.package, super::KIND, part)?;
-                    self.boxes.extend(points);
-                }
+            "chart" | "relIds" => {
+                let blocks = chart::referenced(&mut self.package, super::KIND, &self.relations, tag)?;
+                self.boxes.extend(blocks);
             }
             _ => {}
         }
@@ -247,19 +234,18 @@ impl Reader<'_> {
     /// Reads the paragraphs of a text box, which follow the paragraph that contains it.
     fn text_box(&mut self, xml: &mut Xml<'_>) -> Result<(), DocumentError> {
         let carried = self.carried.take();
-        while let Some(token) = xml.next()? {
-            match token {
-                Token::End(name) if name == "txbxContent" => break,
-                Token::Start(tag) if tag.name == "p" => {
+        while let Some(tag) = xml.start_in("txbxContent")? {
+            match tag.name.as_str() {
+                "p" => {
                     let paragraph = self.paragraph(xml)?;
                     let block = self.block(paragraph);
                     self.boxes.push(block);
                 }
-                Token::Start(tag) if tag.name == "tbl" => {
+                "tbl" => {
                     let blocks = self.table(xml)?;
                     self.boxes.extend(blocks);
                 }
-                Token::Start(tag) if matches!(tag.name.as_str(), "Fallback" | "sdtPr") => xml.skip()?,
+                "Fallback" | "sdtPr" => xml.skip()?,
                 _ => {}
             }
         }

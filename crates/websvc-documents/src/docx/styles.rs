@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::KIND;
 use crate::error::DocumentError;
-use crate::inline::{Position, TextStyle};
-use crate::office::{is_monospace, is_symbol_font};
+use crate::inline::{Position, RunProperties};
+use crate::office::{heading_of_name, is_monospace};
 use crate::xml::{Tag, Token, Xml};
 
 /// The maximum number of styles that a style is based on.
@@ -19,63 +19,28 @@ pub(super) enum Purpose {
     Code,
 }
 
-/// The properties of a run of text that a style or the run itself states.
-#[derive(Debug, Clone, Default)]
-pub(super) struct RunProperties {
-    bold: Option<bool>,
-    italic: Option<bool>,
-    strike: Option<bool>,
-    code: Option<bool>,
-    position: Option<Position>,
-    pub(super) hidden: Option<bool>,
-    /// The name of the font, if it is one of symbols.
-    pub(super) symbol_font: Option<String>,
+/// Reads an element of the properties of a run.
+pub(super) fn read_run_property(run: &mut RunProperties, tag: &Tag) {
+    match tag.name.as_str() {
+        "b" => run.bold = Some(is_on(tag)),
+        "i" => run.italic = Some(is_on(tag)),
+        "strike" | "dstrike" => run.strike = Some(is_on(tag)),
+        "vanish" => run.hidden = Some(is_on(tag)),
+        "rFonts" => run.code = font_of(tag).map(is_monospace).or(run.code),
+        "vertAlign" => {
+            run.position = Some(match tag.get("val") {
+                Some("superscript") => Position::Superscript,
+                Some("subscript") => Position::Subscript,
+                _ => Position::Baseline,
+            });
+        }
+        _ => {}
+    }
 }
 
-impl RunProperties {
-    /// Reads an element of the properties.
-    pub(super) fn element(&mut self, tag: &Tag) {
-        match tag.name.as_str() {
-            "b" => self.bold = Some(is_on(tag)),
-            "i" => self.italic = Some(is_on(tag)),
-            "strike" | "dstrike" => self.strike = Some(is_on(tag)),
-            "vanish" => self.hidden = Some(is_on(tag)),
-            "rFonts" => {
-                if let Some(font) = tag.get("ascii").or_else(|| tag.get("hAnsi")) {
-                    self.code = Some(is_monospace(font));
-                    self.symbol_font = Some(font.to_owned()).filter(|font| is_symbol_font(font));
-                }
-            }
-            "vertAlign" => {
-                self.position = Some(match tag.get("val") {
-                    Some("superscript") => Position::Superscript,
-                    Some("subscript") => Position::Subscript,
-                    _ => Position::Baseline,
-                });
-            }
-            _ => {}
-        }
-    }
-
-    /// Adds the properties that only `base` states.
-    pub(super) fn inherit(&mut self, base: &Self) {
-        self.bold = self.bold.or(base.bold);
-        self.italic = self.italic.or(base.italic);
-        self.strike = self.strike.or(base.strike);
-        self.code = self.code.or(base.code);
-        self.position = self.position.or(base.position);
-        self.hidden = self.hidden.or(base.hidden);
-    }
-
-    pub(super) fn text_style(&self) -> TextStyle {
-        TextStyle {
-            bold: self.bold.unwrap_or_default(),
-            italic: self.italic.unwrap_or_default(),
-            strike: self.strike.unwrap_or_default(),
-            code: self.code.unwrap_or_default(),
-            position: self.position.unwrap_or_default(),
-        }
-    }
+/// Returns the font of Latin text that an element of the properties states.
+pub(super) fn font_of(tag: &Tag) -> Option<&str> {
+    tag.get("ascii").or_else(|| tag.get("hAnsi")).filter(|_| tag.name == "rFonts")
 }
 
 /// A style.
@@ -134,13 +99,6 @@ impl Style {
         ) {
             self.run.code = Some(true);
         }
-    }
-}
-
-fn heading_of_name(name: &str) -> Option<u32> {
-    match name.strip_prefix("heading") {
-        Some(number) => number.trim().parse().ok().filter(|level| (1..=9).contains(level)),
-        None => (name == "title").then_some(1),
     }
 }
 
@@ -213,7 +171,7 @@ fn read_property(style: &mut Style, tag: &Tag) {
         }
         "numId" => style.list = value.map(str::to_owned),
         "ilvl" => style.level = number().and_then(|level| usize::try_from(level).ok()),
-        _ => style.run.element(tag),
+        _ => read_run_property(&mut style.run, tag),
     }
 }
 

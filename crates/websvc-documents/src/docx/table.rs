@@ -3,7 +3,7 @@
 use super::Reader;
 use super::paragraph::is_deletion;
 use crate::error::DocumentError;
-use crate::flow::{Block, Marker, Role};
+use crate::flow::{Block, Role};
 use crate::html::escape;
 use crate::inline::Inline;
 use crate::table::Table;
@@ -94,7 +94,7 @@ impl Reader<'_> {
 }
 
 fn cell_property(tag: &Tag, cell: &mut Cell, table: &mut Table) {
-    let number = || tag.get("val").and_then(|span| span.parse().ok());
+    let number = || tag.parsed("val");
     match tag.name.as_str() {
         "gridSpan" => cell.columns = number().unwrap_or(1),
         "gridBefore" => (0..number().unwrap_or(0).min(64)).for_each(|_| table.cell(String::new(), 1)),
@@ -111,9 +111,7 @@ fn cell_markup(blocks: Vec<(Role, Inline)>) -> String {
 
 fn line(role: &Role, inline: Inline) -> String {
     match role {
-        Role::Item { marker: Marker::Number(number), .. } => format!("{number}. {}", inline.finish()),
-        Role::Item { marker: Marker::Text(text), .. } => format!("{} {}", escape(text), inline.finish()),
-        Role::Item { marker: Marker::Bullet, .. } => format!("• {}", inline.finish()),
+        Role::Item { marker, .. } => escape(&marker.prefix()) + &inline.finish(),
         Role::Code => format!("<code>{}</code>", escape(inline.into_source().trim())),
         Role::Body | Role::ItemText | Role::Quote | Role::Heading(_) => inline.finish(),
     }

@@ -10,7 +10,7 @@ use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::office::{Images, read_metadata};
 use crate::parsed_document::{PageCounts, ParsedDocument};
-use crate::xml::{Token, Xml};
+use crate::xml::Xml;
 use crate::zip_package::{Package, resolve};
 use chapter::{Chapters, Sanitizer};
 
@@ -26,8 +26,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     let metadata = read_metadata(&mut package, KIND, &package_document)?;
     let chapters = chapters(&mut package, &package_document)?;
     let mut html = Html::new(limits.max_output_bytes);
-    let mut pages =
-        PageCounts { total: u32::try_from(chapters.len()).unwrap_or(u32::MAX), ..PageCounts::default() };
+    let mut pages = PageCounts::unread(chapters.len());
     let mut warnings = Vec::new();
     let numbers = Chapters::new(&chapters);
     let mut images = Images::default();
@@ -48,14 +47,8 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     if html.is_full() {
         warnings.push("the text was cut off at the maximum output size".to_owned());
     }
-    Ok(ParsedDocument {
-        html: html.into_string(),
-        page_html: None,
-        layout_html: None,
-        metadata,
-        pages: Some(pages),
-        warnings,
-    })
+    let (html, pages) = (html.into_string(), Some(pages));
+    Ok(ParsedDocument { html, metadata, pages, warnings, ..ParsedDocument::default() })
 }
 
 /// Returns the path of the package document (OPF), which describes the book.
@@ -63,9 +56,8 @@ fn package_document(package: &mut Package) -> Result<String, DocumentError> {
     reject_encrypted(package)?;
     let text = package.required("META-INF/container.xml")?;
     let mut xml = Xml::new(KIND, &text);
-    while let Some(token) = xml.next()? {
-        if let Token::Start(tag) = token
-            && tag.name == "rootfile"
+    while let Some(tag) = xml.start()? {
+        if tag.name == "rootfile"
             && let Some(path) = tag.get("full-path")
         {
             return Ok(path.to_owned());
@@ -80,9 +72,8 @@ fn reject_encrypted(package: &mut Package) -> Result<(), DocumentError> {
         ["http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"];
     let Some(text) = package.part("META-INF/encryption.xml")? else { return Ok(()) };
     let mut xml = Xml::new(KIND, &text);
-    while let Some(token) = xml.next()? {
-        if let Token::Start(tag) = token
-            && tag.name == "EncryptionMethod"
+    while let Some(tag) = xml.start()? {
+        if tag.name == "EncryptionMethod"
             && tag.get("Algorithm").is_some_and(|algorithm| !FONT_OBFUSCATION.contains(&algorithm))
         {
             return Err(DocumentError::Unsupported {
@@ -100,8 +91,7 @@ fn chapters(package: &mut Package, package_document: &str) -> Result<Vec<String>
     let mut xml = Xml::new(KIND, &text);
     let mut items: HashMap<String, String> = HashMap::new();
     let (mut chapters, mut others) = (Vec::new(), Vec::new());
-    while let Some(token) = xml.next()? {
-        let Token::Start(tag) = token else { continue };
+    while let Some(tag) = xml.start()? {
         match tag.name.as_str() {
             "item" => {
                 let is_navigation =

@@ -1,7 +1,6 @@
 //! Header fields: addresses and dates.
 
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+use crate::number_format::MONTHS;
 
 /// Returns a list of addresses on one line, without quotes around names except those with a comma.
 pub(crate) fn addresses(text: &str) -> String {
@@ -17,8 +16,8 @@ pub(crate) fn iso_date(text: &str) -> Option<String> {
     let text = text.split_once(',').map_or(text, |(_, rest)| rest);
     let mut words = text.split_whitespace();
     let day: u32 = words.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
-    let month = words.next()?.get(..3)?.to_ascii_lowercase();
-    let month = MONTHS.iter().position(|name| *name == month)? + 1;
+    let month = words.next()?.get(..3)?;
+    let month = MONTHS.iter().position(|name| name[..3].eq_ignore_ascii_case(month))? + 1;
     let year: u32 = words.next()?.parse().ok()?;
     let year = match year {
         0..=49 => year + 2000,

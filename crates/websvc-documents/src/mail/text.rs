@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::html::push_escaped;
+use crate::html::{push_escaped, without_marks};
 
 /// The maximum nesting depth of quotes.
 const MAX_QUOTES: usize = 8;
@@ -72,9 +72,7 @@ pub(super) fn body_of(html: &str) -> String {
         .or_else(|| find_tag(html, "</head").and_then(|at| html[at..].find('>').map(|end| at + end + 1)));
     let body = &html[start.unwrap_or(0)..];
     let end = find_tag(body, "</body").unwrap_or(body.len());
-    let mut body = body[..end].replace("data-page-", "data-").replace("data-block", "data-b");
-    body.push('\n');
-    body
+    without_marks(&body[..end]) + "\n"
 }
 
 /// Returns the position of a tag in any case.

@@ -2,7 +2,7 @@
 
 use super::{Action, ActionOf, citation};
 use crate::error::DocumentError;
-use crate::html::{escape, push_escaped};
+use crate::html::{self, escape};
 use crate::inline::is_web_url;
 use crate::mathml;
 use crate::parsed_document::DocumentMetadata;
@@ -96,8 +96,7 @@ impl Writer {
         if !text.trim().is_empty() && self.buffers.len() == 1 {
             self.write_pending();
         }
-        let mut escaped = String::with_capacity(text.len());
-        push_escaped(&mut escaped, text);
+        let mut escaped = escape(text);
         if self.open.iter().any(|open| open.action == Action::Lines) {
             escaped = escaped.trim_end_matches('\n').replace('\n', "<br>");
         }
@@ -181,12 +180,7 @@ impl Writer {
             Action::Label => ("<strong>".to_owned(), "</strong> ".to_owned()),
             Action::Code => {
                 let language = tag.get("language").or_else(|| tag.get("lang")).unwrap_or_default();
-                let class = if language.is_empty() {
-                    String::new()
-                } else {
-                    format!(" class=\"language-{}\"", escape(language))
-                };
-                (format!("<pre><code{class}>"), "</code></pre>\n".to_owned())
+                (html::code_start(language), "</code></pre>\n".to_owned())
             }
             Action::Quote => ("<blockquote>".to_owned(), "</blockquote>\n".to_owned()),
             Action::Admonition(label) => {
@@ -343,10 +337,9 @@ impl Writer {
             .iter()
             .any(|name| matches!(name.as_str(), "disp-formula" | "equation" | "informalequation"))
             || inner.starts_with("$$");
-        let latex = escape(inner.trim_matches('$').trim());
-        if !latex.is_empty() {
-            let display = if display { " display=\"block\"" } else { "" };
-            self.push(&format!("<math alttext=\"{latex}\"{display}><mtext>{latex}</mtext></math>"));
+        let formula = html::formula(inner.trim_matches('$'), display);
+        if !formula.is_empty() {
+            self.push(&formula);
         }
     }
 

@@ -1,32 +1,10 @@
 //! Parses format codes such as `#,##0.00 "kr";[Red]-0.00` (ECMA-376, part 1, section 18.8.31).
 
+use super::part::Part;
 use super::simple::Simple;
 
 /// The maximum length of a format code in bytes. Excel allows 255 characters.
 const MAX_BYTES: usize = 1024;
-
-/// A part of a section.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Part {
-    Literal(String),
-    /// A digit: `0`, `#` or `?`.
-    Digit(char),
-    Point,
-    Comma,
-    Percent,
-    /// The exponent: `true` if it always has a sign.
-    Exponent(bool),
-    Slash,
-    /// The text of the cell: `@`.
-    Text,
-    General,
-    /// A part of a date, with the number of its letters.
-    Date(char, usize),
-    /// An elapsed time: hours, minutes or seconds, with the number of its letters.
-    Elapsed(char, usize),
-    /// The half of the day. `true` for `AM/PM`, `false` for `A/P`.
-    Half(bool),
-}
 
 /// A comparison with a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,7 +82,7 @@ pub(super) fn parse(code: &str) -> Vec<Section> {
     }
     for section in &mut sections {
         resolve_minutes(section);
-        section.simple = Simple::of(section);
+        section.simple = Simple::new(&section.parts);
     }
     sections
 }

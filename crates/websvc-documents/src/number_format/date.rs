@@ -1,8 +1,10 @@
 //! Formats serial dates: numbers of days since the end of 1899.
 
-use super::code::{Part, Section};
+use super::code::Section;
+use super::part::Part;
 
-const MONTHS: [&str; 12] = [
+/// The names of the months, whose first three letters are their short names.
+pub(crate) const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",

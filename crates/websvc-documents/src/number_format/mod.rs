@@ -3,6 +3,7 @@
 mod code;
 mod date;
 mod number;
+mod part;
 mod simple;
 
 use std::collections::HashMap;
@@ -10,9 +11,10 @@ use std::collections::HashMap;
 use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 use crate::xml::{Token, Xml};
-use code::{Part, Section};
+use code::Section;
+use part::Part;
 
-pub(crate) use date::civil_from_days;
+pub(crate) use date::{MONTHS, civil_from_days};
 
 /// The number of days between the epochs of the date systems of 1900 and 1904.
 const DAYS_1904: f64 = 1462.0;
@@ -40,13 +42,13 @@ impl NumberFormats {
                 Token::Start(tag) => match tag.name.as_str() {
                     "cellXfs" => in_cells = true,
                     "numFmt" => {
-                        let id = tag.get("numFmtId").and_then(|id| id.parse().ok());
+                        let id = tag.parsed("numFmtId");
                         if let (Some(id), Some(code)) = (id, tag.get("formatCode")) {
                             codes.insert(id, code.to_owned());
                         }
                     }
                     "xf" if in_cells => {
-                        let id = tag.get("numFmtId").and_then(|id| id.parse().ok()).unwrap_or(0);
+                        let id = tag.parsed("numFmtId").unwrap_or(0);
                         let index = *indexes.entry(id).or_insert_with(|| {
                             let code = codes.get(&id).map_or_else(|| code::built_in(id), String::as_str);
                             formats.formats.push(Format::new(code));

@@ -1,7 +1,8 @@
 //! Formats numbers by the digits of a section: grouped, scaled, as percentages, fractions and with exponents.
 
-use super::code::{Part, Section};
+use super::code::Section;
 use super::format_number;
+use super::part::Part;
 
 /// The maximum number of decimals and of digits of a denominator.
 const MAX_DECIMALS: usize = 30;

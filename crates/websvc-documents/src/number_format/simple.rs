@@ -1,6 +1,6 @@
 //! Formats that most cells have, such as `#,##0.00 "kr"`, without the work that others need.
 
-use super::code::{Part, Section};
+use super::part::Part;
 
 /// The largest number of digits that are formatted here, because a float has about 15.
 const MAX_DIGITS: f64 = 1e15;
@@ -20,9 +20,8 @@ pub(super) struct Simple {
 }
 
 impl Simple {
-    /// Returns the format of a section; `None` if it needs more.
-    pub(super) fn of(section: &Section) -> Option<Self> {
-        let parts = &section.parts;
+    /// Creates the format of the parts of a section; `None` if it needs more.
+    pub(super) fn new(parts: &[Part]) -> Option<Self> {
         let is_number = |part: &Part| matches!(part, Part::Digit(_) | Part::Comma | Part::Point);
         let start = parts.iter().position(is_number)?;
         let end = parts.iter().rposition(is_number)? + 1;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::heading_number;
 use super::styles::{LEVELS, Styles, marker};
 use crate::flow::{Marker, Role};
 use crate::xml::Tag;
@@ -133,6 +132,7 @@ impl Headings {
         if styles.headings[index].is_none() {
             return String::new();
         }
-        heading_number(marker(&styles.headings, index, &self.numbers))
+        let marker = marker(&styles.headings, index, &self.numbers);
+        marker.filter(|marker| *marker != Marker::Bullet).map_or_else(String::new, |marker| marker.prefix())
     }
 }

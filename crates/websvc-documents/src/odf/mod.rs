@@ -7,7 +7,7 @@ mod table;
 mod text;
 
 use crate::error::DocumentError;
-use crate::flow::{Block, HtmlFlow, Marker, Role};
+use crate::flow::{Block, HtmlFlow, Role};
 use crate::inline::Inline;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
@@ -58,17 +58,9 @@ pub(crate) fn parse(
     if is_full || reader.remaining_cells == 0 {
         warnings.push("the text was cut off at the maximum size".to_owned());
     }
-    if pages.read < pages.total {
-        warnings.push(format!("{} of {} pages were read", pages.read, pages.total));
-    }
-    Ok(ParsedDocument {
-        html,
-        page_html: None,
-        layout_html: None,
-        metadata,
-        pages: (pages.total > 0).then_some(pages),
-        warnings,
-    })
+    warnings.extend(pages.warnings("pages"));
+    let pages = (pages.total > 0).then_some(pages);
+    Ok(ParsedDocument { html, metadata, pages, warnings, ..ParsedDocument::default() })
 }
 
 struct Reader<'t, 'l> {
@@ -113,6 +105,17 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
+    /// Counts a slide or sheet with a style. Returns false if it is not read, because it is hidden or beyond the page limit.
+    fn begin_page(&mut self, style: Option<&str>) -> bool {
+        if style.is_some_and(|style| self.styles.is_hidden(style)) {
+            return false;
+        }
+        self.pages.total += 1;
+        let is_read = self.pages.total <= self.limits.max_pages;
+        self.pages.read += u32::from(is_read);
+        is_read
+    }
+
     /// Reads the element whose start tag was read, if it is a block, or a part of a list.
     fn blocks(&mut self, tag: &Tag, lists: &mut Lists) -> Result<Vec<Block>, DocumentError> {
         let mut blocks = Vec::new();
@@ -121,7 +124,7 @@ impl Reader<'_, '_> {
             "list-item" => lists.item(tag),
             "list-header" => lists.header(),
             "h" => {
-                let level = tag.get("outline-level").and_then(|level| level.parse().ok()).unwrap_or(1);
+                let level = tag.parsed("outline-level").unwrap_or(1);
                 let is_unnumbered = tag.get("is-list-header") == Some("true");
                 let mut inline = self.paragraph("h", tag)?;
                 if !is_unnumbered && !inline.is_empty() {
@@ -160,14 +163,5 @@ impl Reader<'_, '_> {
             None if inline.is_code() => Role::Code,
             None => Role::Body,
         }
-    }
-}
-
-/// Returns the text of a marker in front of a heading.
-fn heading_number(marker: Option<Marker>) -> String {
-    match marker {
-        Some(Marker::Number(number)) => format!("{number}. "),
-        Some(Marker::Text(text)) => format!("{text} "),
-        Some(Marker::Bullet) | None => String::new(),
     }
 }

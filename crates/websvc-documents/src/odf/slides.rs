@@ -6,36 +6,19 @@ use crate::error::DocumentError;
 use crate::flow::{Block, Role};
 use crate::html::escape;
 use crate::inline::Inline;
-use crate::reading_order::{Area, Placed, in_reading_order};
+use crate::reading_order::{Area, Shape, in_reading_order};
 use crate::xml::{Tag, Token};
 
 /// The number of EMU of each unit of length.
 const UNITS: [(&str, f64); 5] =
     [("cm", 360_000.0), ("mm", 36_000.0), ("in", 914_400.0), ("pt", 12_700.0), ("px", 9_525.0)];
 
-/// A shape of a slide.
-struct Shape {
-    area: Option<Area>,
-    blocks: Vec<Block>,
-}
-
-impl Placed for Shape {
-    fn area(&self) -> Option<Area> {
-        self.area
-    }
-}
-
 impl Reader<'_, '_> {
     /// Reads a slide, or skips it if it is hidden or beyond the page limit.
     pub(super) fn slide(&mut self, tag: &Tag) -> Result<(), DocumentError> {
-        if tag.get_exact("draw:style-name").is_some_and(|style| self.styles.is_hidden(style)) {
+        if !self.begin_page(tag.get_exact("draw:style-name")) {
             return self.xml.skip();
         }
-        self.pages.total += 1;
-        if self.pages.total > self.limits.max_pages {
-            return self.xml.skip();
-        }
-        self.pages.read += 1;
         let name = tag.get_exact("draw:name").unwrap_or_default().to_owned();
         let (mut title, mut shapes, mut notes) = (None, Vec::new(), Vec::new());
         let mut lists = Lists::default();
@@ -48,8 +31,7 @@ impl Reader<'_, '_> {
                     let class = inner.get_exact("presentation:class").unwrap_or_default();
                     match (inner.name.as_str(), class) {
                         ("frame", "title") if title.is_none() => {
-                            let texts = self.text_box("frame")?;
-                            title = joined(texts);
+                            title = Inline::joined(texts(self.text_box("frame")?));
                         }
                         // They repeat on every slide.
                         ("frame", "date-time" | "footer" | "header" | "page-number") => self.xml.skip()?,
@@ -77,12 +59,7 @@ impl Reader<'_, '_> {
         }
         let shapes = in_reading_order(shapes);
         shapes.into_iter().flat_map(|shape| shape.blocks).for_each(|block| self.flow.write(block));
-        for (index, mut inline) in notes.into_iter().enumerate() {
-            if index == 0 {
-                inline.prefix("Notes: ");
-            }
-            self.flow.paragraph(Role::Quote, inline);
-        }
+        self.flow.slide_notes(notes);
         Ok(())
     }
 
@@ -101,17 +78,11 @@ impl Reader<'_, '_> {
     /// Reads the notes of a slide.
     fn slide_notes(&mut self) -> Result<Vec<Inline>, DocumentError> {
         let mut notes = Vec::new();
-        while let Some(token) = self.xml.next()? {
-            match token {
-                Token::End(name) if name == "notes" => break,
-                Token::Start(tag) if tag.name == "frame" => {
-                    if tag.get_exact("presentation:class") == Some("notes") {
-                        notes.extend(self.text_box("frame")?.into_iter().filter_map(text_of));
-                    } else {
-                        self.xml.skip()?;
-                    }
-                }
-                _ => {}
+        while let Some(tag) = self.xml.start_in("notes")? {
+            match tag.get_exact("presentation:class") {
+                _ if tag.name != "frame" => {}
+                Some("notes") => notes.extend(texts(self.text_box("frame")?)),
+                _ => self.xml.skip()?,
             }
         }
         Ok(notes)
@@ -128,22 +99,12 @@ fn area(tag: &Tag) -> Option<Area> {
     };
     let (left, top) = (length("svg:x")?, length("svg:y")?);
     let (width, height) = (length("svg:width")?, length("svg:height").unwrap_or_default());
-    Some(Area { left, top, right: left + width, bottom: top + height })
+    Some(Area::new((left, top), (width, height)))
 }
 
-fn text_of(block: Block) -> Option<Inline> {
-    match block {
-        Block::Paragraph(_, inline) if !inline.is_empty() => Some(inline),
-        _ => None,
-    }
-}
-
-/// Returns the paragraphs of a title on one line.
-fn joined(blocks: Vec<Block>) -> Option<Inline> {
-    blocks.into_iter().filter_map(text_of).reduce(|mut title, inline| {
-        title.append(inline);
-        title
-    })
+/// Returns the paragraphs with content.
+fn texts(blocks: Vec<Block>) -> impl Iterator<Item = Inline> {
+    blocks.into_iter().filter_map(Block::into_inline).filter(|inline| !inline.is_empty())
 }
 
 /// Returns whether a program gave the name of a slide, such as `page1`.

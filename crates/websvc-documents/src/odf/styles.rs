@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use crate::error::DocumentError;
 use crate::flow::Marker;
-use crate::inline::{Position, TextStyle};
+use crate::inline::{Position, RunProperties, TextStyle};
 use crate::kind::DocumentKind;
 use crate::number_words;
 use crate::office::is_monospace;
-use crate::xml::{Tag, Token, Xml};
+use crate::xml::{Tag, Xml};
 
 /// The maximum number of styles that a style is based on.
 const MAX_BASES: usize = 16;
@@ -28,47 +28,37 @@ pub(super) enum Purpose {
 struct Style {
     base: Option<String>,
     purpose: Option<Purpose>,
-    bold: Option<bool>,
-    italic: Option<bool>,
-    strike: Option<bool>,
-    code: Option<bool>,
-    position: Option<Position>,
-    hidden: Option<bool>,
+    run: RunProperties,
 }
 
 impl Style {
     fn inherit(&mut self, base: &Self) {
         self.purpose = self.purpose.or(base.purpose);
-        self.bold = self.bold.or(base.bold);
-        self.italic = self.italic.or(base.italic);
-        self.strike = self.strike.or(base.strike);
-        self.code = self.code.or(base.code);
-        self.position = self.position.or(base.position);
-        self.hidden = self.hidden.or(base.hidden);
+        self.run.inherit(&base.run);
     }
+}
 
-    fn read(&mut self, tag: &Tag) {
-        let set = |current: Option<bool>, new: Option<bool>| new.or(current);
-        self.bold = set(
-            self.bold,
-            tag.get("font-weight").map(|weight| weight == "bold" || weight >= "600" && weight.len() == 3),
-        );
-        self.italic =
-            set(self.italic, tag.get("font-style").map(|style| style == "italic" || style == "oblique"));
-        self.strike = set(self.strike, tag.get("text-line-through-style").map(|style| style != "none"));
-        let font = tag.get_exact("style:font-name").or_else(|| tag.get_exact("fo:font-family"));
-        self.code = set(self.code, font.map(is_monospace));
-        self.hidden = set(self.hidden, tag.get_exact("text:display").map(|display| display == "none"));
-        if let Some(position) = tag.get("text-position") {
-            self.position = Some(match position.split(' ').next().unwrap_or_default() {
-                "super" => Position::Superscript,
-                "sub" => Position::Subscript,
-                shift if shift.starts_with('-') => Position::Subscript,
-                "0%" | "" => Position::Baseline,
-                _ => Position::Superscript,
-            });
-        }
-    }
+/// Reads the properties of text. What they do not state stays as it is.
+fn read_text_properties(run: &mut RunProperties, tag: &Tag) {
+    let is_bold = |weight: &str| weight == "bold" || weight >= "600" && weight.len() == 3;
+    let font = tag.get_exact("style:font-name").or_else(|| tag.get_exact("fo:font-family"));
+    let position = |position: &str| match position.split(' ').next().unwrap_or_default() {
+        "super" => Position::Superscript,
+        "sub" => Position::Subscript,
+        shift if shift.starts_with('-') => Position::Subscript,
+        "0%" | "" => Position::Baseline,
+        _ => Position::Superscript,
+    };
+    let mut stated = RunProperties {
+        bold: tag.get("font-weight").map(is_bold),
+        italic: tag.get("font-style").map(|style| style == "italic" || style == "oblique"),
+        strike: tag.get("text-line-through-style").map(|style| style != "none"),
+        code: font.map(is_monospace),
+        position: tag.get("text-position").map(position),
+        hidden: tag.get_exact("text:display").map(|display| display == "none"),
+    };
+    stated.inherit(run);
+    *run = stated;
 }
 
 /// A level of a list style, or of the numbers of headings.
@@ -102,38 +92,33 @@ impl Styles {
     pub(super) fn read(&mut self, kind: DocumentKind, text: &str) -> Result<(), DocumentError> {
         let mut xml = Xml::new(kind, text);
         let (mut style, mut list) = (String::new(), None);
-        while let Some(token) = xml.next()? {
-            match token {
-                Token::Start(tag) => match tag.name.as_str() {
-                    "body" | "master-styles" => break,
-                    "style" => {
-                        style = name_of(&tag);
-                        let base = tag.get_exact("style:parent-style-name").map(str::to_owned);
-                        let purpose = purpose(&style);
-                        self.styles.insert(style.clone(), Style { base, purpose, ..Style::default() });
+        while let Some(tag) = xml.start()? {
+            match tag.name.as_str() {
+                "body" | "master-styles" => break,
+                "style" => {
+                    style = name_of(&tag);
+                    let base = tag.get_exact("style:parent-style-name").map(str::to_owned);
+                    let purpose = purpose(&style);
+                    self.styles.insert(style.clone(), Style { base, purpose, ..Style::default() });
+                }
+                "text-properties" => {
+                    if let Some(style) = self.styles.get_mut(&style) {
+                        read_text_properties(&mut style.run, &tag);
                     }
-                    "text-properties" => {
-                        if let Some(style) = self.styles.get_mut(&style) {
-                            style.read(&tag);
-                        }
-                    }
-                    "table-properties" if tag.get_exact("table:display") == Some("false") => {
-                        self.hidden.insert(style.clone());
-                    }
-                    "drawing-page-properties"
-                        if tag.get_exact("presentation:visibility") == Some("hidden") =>
-                    {
-                        self.hidden.insert(style.clone());
-                    }
-                    "list-style" => list = Some(name_of(&tag)),
-                    "outline-style" => list = None,
-                    "list-level-style-number"
-                    | "list-level-style-bullet"
-                    | "list-level-style-image"
-                    | "outline-level-style" => self.level(&tag, list.as_ref()),
-                    _ => {}
-                },
-                Token::End(_) | Token::Text(_) => {}
+                }
+                "table-properties" if tag.get_exact("table:display") == Some("false") => {
+                    self.hidden.insert(style.clone());
+                }
+                "drawing-page-properties" if tag.get_exact("presentation:visibility") == Some("hidden") => {
+                    self.hidden.insert(style.clone());
+                }
+                "list-style" => list = Some(name_of(&tag)),
+                "outline-style" => list = None,
+                "list-level-style-number"
+                | "list-level-style-bullet"
+                | "list-level-style-image"
+                | "outline-level-style" => self.level(&tag, list.as_ref()),
+                _ => {}
             }
         }
         Ok(())
@@ -185,20 +170,19 @@ impl Styles {
     pub(super) fn text_style(&self, name: &str, outer: TextStyle) -> (TextStyle, bool) {
         let style = self.resolved(name);
         let is_code = matches!(style.purpose, Some(Purpose::Code));
-        let text = TextStyle {
-            bold: style.bold.unwrap_or(outer.bold || name == "Strong_20_Emphasis"),
-            italic: style.italic.unwrap_or(outer.italic || name == "Emphasis"),
-            strike: style.strike.unwrap_or(outer.strike),
-            code: style.code.unwrap_or(outer.code || is_code),
-            position: style.position.unwrap_or(outer.position),
-        };
-        (text, style.hidden.unwrap_or(false))
+        let text = style.run.style_in(TextStyle {
+            bold: outer.bold || name == "Strong_20_Emphasis",
+            italic: outer.italic || name == "Emphasis",
+            code: outer.code || is_code,
+            ..outer
+        });
+        (text, style.run.hidden.unwrap_or(false))
     }
 
     /// Returns the purpose of a paragraph style.
     pub(super) fn purpose(&self, name: &str) -> Option<Purpose> {
         let style = self.resolved(name);
-        style.purpose.or_else(|| (style.code == Some(true)).then_some(Purpose::Code))
+        style.purpose.or_else(|| (style.run.code == Some(true)).then_some(Purpose::Code))
     }
 
     /// Returns whether the tables or slides of a style are hidden.

@@ -45,14 +45,9 @@ struct Row {
 impl Reader<'_, '_> {
     /// Reads a sheet, or skips it if it is hidden or beyond the page limit.
     pub(super) fn sheet(&mut self, tag: &Tag) -> Result<(), DocumentError> {
-        if tag.get_exact("table:style-name").is_some_and(|style| self.styles.is_hidden(style)) {
+        if !self.begin_page(tag.get_exact("table:style-name")) {
             return self.xml.skip();
         }
-        self.pages.total += 1;
-        if self.pages.total > self.limits.max_pages {
-            return self.xml.skip();
-        }
-        self.pages.read += 1;
         let name = tag.get_exact("table:name").unwrap_or_default();
         self.flow.block(&format!("<h2>{}</h2>\n", escape(name)));
         let mut grid = Grid::default();
@@ -90,19 +85,14 @@ impl Reader<'_, '_> {
         let mut table = Table::default();
         // The cells above that reach into the next rows, by column: the number of rows and of columns.
         let mut above: HashMap<usize, (usize, usize)> = HashMap::new();
-        while let Some(token) = self.xml.next()? {
-            match token {
-                Token::End(name) if name == "table" => break,
-                Token::Start(tag) if tag.name == "table-row" => {
-                    let row = self.row(&tag)?;
-                    let filled =
-                        row.cells.iter().rposition(|cell| !cell.markup.is_empty() || cell.is_covered);
-                    let cells = &row.cells[..filled.map_or(0, |last| last + 1)];
-                    for _ in 0..if cells.is_empty() { 1 } else { row.times } {
-                        write_row(cells, &mut above, &mut table);
-                    }
+        while let Some(tag) = self.xml.start_in("table")? {
+            if tag.name == "table-row" {
+                let row = self.row(&tag)?;
+                let filled = row.cells.iter().rposition(|cell| !cell.markup.is_empty() || cell.is_covered);
+                let cells = &row.cells[..filled.map_or(0, |last| last + 1)];
+                for _ in 0..if cells.is_empty() { 1 } else { row.times } {
+                    write_row(cells, &mut above, &mut table);
                 }
-                _ => {}
             }
         }
         Ok(table.finish())
@@ -116,16 +106,12 @@ impl Reader<'_, '_> {
             stated: stated(start, "number-rows-repeated"),
             is_hidden: is_hidden(start),
         };
-        while let Some(token) = self.xml.next()? {
-            match token {
-                Token::End(name) if name == "table-row" => break,
-                Token::Start(tag) if matches!(tag.name.as_str(), "table-cell" | "covered-table-cell") => {
-                    let cell = self.cell(&tag)?;
-                    if row.cells.len() < MAX_COLUMNS {
-                        row.cells.push(cell);
-                    }
+        while let Some(tag) = self.xml.start_in("table-row")? {
+            if matches!(tag.name.as_str(), "table-cell" | "covered-table-cell") {
+                let cell = self.cell(&tag)?;
+                if row.cells.len() < MAX_COLUMNS {
+                    row.cells.push(cell);
                 }
-                _ => {}
             }
         }
         let filled: usize =
@@ -140,7 +126,7 @@ impl Reader<'_, '_> {
     fn cell(&mut self, tag: &Tag) -> Result<Cell, DocumentError> {
         let blocks = self.text_box(&tag.name)?;
         let lines: Vec<String> = blocks.into_iter().filter_map(line).collect();
-        let number = |name| tag.get(name).and_then(|span| span.parse().ok()).unwrap_or(1_usize).max(1);
+        let number = |name| tag.parsed(name).unwrap_or(1_usize).max(1);
         let is_covered = tag.name == "covered-table-cell";
         let kind = tag.get_exact("office:value-type").or_else(|| tag.get_exact("calcext:value-type"));
         let markup = if is_covered { String::new() } else { lines.join("<br>") };
@@ -160,8 +146,7 @@ impl Reader<'_, '_> {
 pub(super) fn chart(xml: &mut Xml<'_>) -> Result<String, DocumentError> {
     let mut table = Table::default();
     let mut cells = 0_usize;
-    while let Some(token) = xml.next()? {
-        let Token::Start(tag) = token else { continue };
+    while let Some(tag) = xml.start()? {
         match tag.name.as_str() {
             "title" | "legend" | "automatic-styles" => xml.skip()?,
             "table-row" => table.row(),
@@ -251,7 +236,7 @@ fn is_hidden(tag: &Tag) -> bool {
 
 /// Returns the value of a repetition attribute: at least 1.
 fn stated(tag: &Tag, name: &str) -> usize {
-    tag.get(name).and_then(|times| times.parse().ok()).unwrap_or(1_usize).max(1)
+    tag.parsed(name).unwrap_or(1_usize).max(1)
 }
 
 /// Returns the value of a repetition attribute: at least 1, and 1 if it is more than [`MAX_REPEATED`].

@@ -4,7 +4,7 @@ use super::Reader;
 use super::lists::Lists;
 use super::table;
 use crate::error::DocumentError;
-use crate::flow::{Block, Role};
+use crate::flow::{Block, Role, note_markup};
 use crate::inline::{Inline, TextStyle};
 use crate::mathml;
 use crate::xml::{Tag, Token, Xml};
@@ -75,11 +75,10 @@ impl Reader<'_, '_> {
     /// Reads a footnote or endnote, and returns its markup.
     fn note(&mut self) -> Result<String, DocumentError> {
         let mut paragraphs = Vec::new();
-        while let Some(token) = self.xml.next()? {
-            match token {
-                Token::End(name) if name == "note" => break,
-                Token::Start(tag) if tag.name == "note-citation" => self.xml.skip()?,
-                Token::Start(tag) if matches!(tag.name.as_str(), "p" | "h") => {
+        while let Some(tag) = self.xml.start_in("note")? {
+            match tag.name.as_str() {
+                "note-citation" => self.xml.skip()?,
+                "p" | "h" => {
                     let inline = self.paragraph(&tag.name, &tag)?;
                     if !inline.is_empty() {
                         paragraphs.push(inline.finish());
@@ -88,41 +87,34 @@ impl Reader<'_, '_> {
                 _ => {}
             }
         }
-        Ok(match paragraphs.as_slice() {
-            [only] => only.clone(),
-            several => several.iter().map(|paragraph| format!("<p>{paragraph}</p>")).collect(),
-        })
+        Ok(note_markup(&paragraphs))
     }
 
     /// Reads a frame: an image or a formula becomes a part of the paragraph, a text box follows it.
     pub(super) fn frame(&mut self, inline: &mut Inline) -> Result<(), DocumentError> {
         let (mut image, mut alternative, mut has_content) = (None, String::new(), false);
-        while let Some(token) = self.xml.next()? {
-            match token {
-                Token::End(name) if name == "frame" => break,
-                Token::End(_) | Token::Text(_) => {}
-                Token::Start(tag) => match tag.name.as_str() {
-                    "object" => {
-                        let target = tag.get("href").unwrap_or_default().to_owned();
-                        has_content = self.object(&target, inline)?;
-                        self.xml.skip()?;
-                    }
-                    "image" if !has_content && image.is_none() => {
-                        image = tag.get("href").map(|target| resolve("content.xml", target));
-                    }
-                    "desc" => alternative = self.xml.text()?,
-                    "title" if alternative.is_empty() => alternative = self.xml.text()?,
-                    "text-box" => {
-                        let blocks = self.text_box("text-box")?;
-                        self.boxes.extend(blocks);
-                    }
-                    "table" => {
-                        let table = self.table()?;
-                        self.boxes.push(Block::Markup(table));
-                    }
-                    "image" | "annotation" | "event-listeners" => self.xml.skip()?,
-                    _ => {}
-                },
+        while let Some(tag) = self.xml.start_in("frame")? {
+            match tag.name.as_str() {
+                "object" => {
+                    let target = tag.get("href").unwrap_or_default().to_owned();
+                    has_content = self.object(&target, inline)?;
+                    self.xml.skip()?;
+                }
+                "image" if !has_content && image.is_none() => {
+                    image = tag.get("href").map(|target| resolve("content.xml", target));
+                }
+                "desc" => alternative = self.xml.text()?,
+                "title" if alternative.is_empty() => alternative = self.xml.text()?,
+                "text-box" => {
+                    let blocks = self.text_box("text-box")?;
+                    self.boxes.extend(blocks);
+                }
+                "table" => {
+                    let table = self.table()?;
+                    self.boxes.push(Block::Markup(table));
+                }
+                "image" | "annotation" | "event-listeners" => self.xml.skip()?,
+                _ => {}
             }
         }
         let Some(target) = image.filter(|_| !has_content) else { return Ok(()) };

@@ -1,12 +1,11 @@
 //! Groups the lines of a column into blocks: paragraphs, list items, code and tables of contents.
 
-use super::columns::median;
-use super::content::Glyph;
 use super::font::Style;
-use super::geometry::Rect;
-use super::lines::Segment;
+use super::geometry::{Rect, median};
+use super::glyphs::Glyph;
 use super::list_marker::{ListMarker, label, leading_marker};
 use super::listing;
+use super::segment::Segment;
 use super::text::{Span, join, spans};
 
 /// A block and its place.
@@ -22,9 +21,7 @@ pub(super) struct PlacedBlock {
 impl PlacedBlock {
     /// Creates a block that covers these lines.
     pub(super) fn of_lines(block: Block, lines: &[Line]) -> Self {
-        let mut area = Rect::EMPTY;
-        lines.iter().for_each(|line| area.unite(&line.area));
-        Self { block, area: Some(area), element: None }
+        Self { block, area: Some(Rect::around(lines.iter().map(|line| &line.area))), element: None }
     }
 
     /// Creates a block without a place.
@@ -158,8 +155,7 @@ pub(super) struct Column {
 
 impl Column {
     pub(super) fn new(link_offset: u32, lines: &[Line]) -> Self {
-        let mut area = Rect::EMPTY;
-        lines.iter().for_each(|line| area.unite(&line.area));
+        let area = Rect::around(lines.iter().map(|line| &line.area));
         let distances = lines.windows(2).filter_map(|pair| {
             let distance = pair[1].y - pair[0].y;
             let size = pair[0].size.max(pair[1].size);

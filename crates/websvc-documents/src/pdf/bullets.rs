@@ -1,10 +1,10 @@
 //! Adds the bullets that are drawn as small shapes to the lines that they begin.
 
-use super::content::Glyph;
 use super::font::Style;
 use super::geometry::Rect;
-use super::lines::Segment;
+use super::glyphs::Glyph;
 use super::list_marker::leading_marker;
+use super::segment::Segment;
 
 /// The maximum distance between a bullet and its line, in ems.
 const MAX_DISTANCE: f32 = 2.5;

@@ -1,8 +1,8 @@
 //! Determines the reading order: white space separates columns, and text across all columns divides them.
 
-use super::geometry::Rect;
+use super::geometry::{Rect, median};
 use super::graphics::StraightLine;
-use super::lines::Segment;
+use super::segment::Segment;
 
 /// The minimum width of the white space between columns, in ems.
 const MIN_GUTTER: f32 = 0.35;
@@ -70,8 +70,7 @@ impl Gutter {
 
 /// Returns the strip of white space that separates the largest amount of text on both sides; `None` if there is none.
 fn find_gutter(segments: &[Segment]) -> Option<Gutter> {
-    let mut area = Rect::EMPTY;
-    segments.iter().for_each(|segment| area.unite(&segment.area));
+    let area = Rect::around(segments.iter().map(|segment| &segment.area));
     let size = median(segments.iter().map(|segment| segment.size))?;
     let bins = (area.width().ceil() as usize + 1).min(5000);
     // The amount of text over each point of the width: first as differences, then as sums.
@@ -198,8 +197,7 @@ fn are_columns(left: &[Segment], right: &[Segment], gutter: &Gutter, rules: &[St
     if lines_left.min(lines_right) < 2 || lines_left.max(lines_right) < MIN_LINES {
         return false;
     }
-    let mut area = Rect::EMPTY;
-    left.iter().chain(right).for_each(|segment| area.unite(&segment.area));
+    let area = Rect::around(left.iter().chain(right).map(|segment| &segment.area));
     let crossing = rules.iter().filter(|rule| {
         let inside = rule.area.y0 > area.y0 && rule.area.y1 < area.y1;
         inside && !rule.is_vertical && rule.area.x0 < gutter.x0 - 2.0 && rule.area.x1 > gutter.x1 + 2.0
@@ -219,8 +217,7 @@ fn are_columns(left: &[Segment], right: &[Segment], gutter: &Gutter, rules: &[St
 
 /// Returns whether at least half of the rows cover most of the width of their side.
 fn has_full_lines(segments: &[Segment]) -> bool {
-    let mut area = Rect::EMPTY;
-    segments.iter().for_each(|segment| area.unite(&segment.area));
+    let area = Rect::around(segments.iter().map(|segment| &segment.area));
     let size = median(segments.iter().map(|segment| segment.size)).unwrap_or(1.0);
     let mut parts: Vec<(f32, f32)> =
         segments.iter().map(|segment| (segment.y, segment.area.width())).collect();
@@ -278,14 +275,4 @@ fn row_count(segments: &[Segment]) -> usize {
     ys.sort_by(f32::total_cmp);
     ys.dedup_by(|a, b| (*a - *b).abs() < ROW_DISTANCE);
     ys.len()
-}
-
-/// Returns the median of the values; `None` if there are no values.
-pub(super) fn median(values: impl Iterator<Item = f32>) -> Option<f32> {
-    let mut values: Vec<f32> = values.collect();
-    if values.is_empty() {
-        return None;
-    }
-    let middle = values.len() / 2;
-    Some(*values.select_nth_unstable_by(middle, f32::total_cmp).1)
 }

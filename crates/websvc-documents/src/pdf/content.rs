@@ -8,11 +8,11 @@ use hayro_syntax::content::ops::TypedInstruction;
 use hayro_syntax::object::{Dict, Name, Object, Stream};
 use hayro_syntax::page::{Page, Resources};
 
-use super::font::{Fonts, Style};
+use super::font::Fonts;
 use super::forms::{self, Appearance};
 use super::geometry::{Matrix, Rect};
-use super::graphics::{Paths, Shapes};
-use super::placed_glyph::{PlacedGlyph, place_glyph, spread};
+use super::glyphs::{Glyph, PageContent, PlacedGlyph, TextState, place_glyph, spread};
+use super::graphics::Paths;
 use super::strings;
 
 /// The maximum nesting depth of forms.
@@ -30,48 +30,6 @@ const STOP_CHECK_INTERVAL: u64 = 8192;
 
 /// The mean width of a character of a field's value, in ems.
 const VALUE_ADVANCE: f64 = 0.5;
-
-/// A positioned character of a page.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Glyph {
-    pub(super) character: char,
-    /// The left edge.
-    pub(super) x0: f32,
-    /// The right edge.
-    pub(super) x1: f32,
-    /// The baseline.
-    pub(super) y: f32,
-    /// The font size in points.
-    pub(super) size: f32,
-    pub(super) style: Style,
-    /// The rotation, in quarter turns clockwise.
-    pub(super) rotation: u8,
-    /// The file marks it as not part of the content, such as a page number.
-    pub(super) artifact: bool,
-    /// The 1-based number of its link on the page; 0 if it is not in a link.
-    pub(super) link: u16,
-    /// The number of its font in the document.
-    pub(super) font: u16,
-    /// The identifier of its marked content on the page.
-    pub(super) mcid: Option<u32>,
-}
-
-/// The text, straight lines and image area of a page.
-#[derive(Debug, Default)]
-pub(super) struct PageContent {
-    pub(super) glyphs: Vec<Glyph>,
-    pub(super) shapes: Shapes,
-    /// The number of character codes without a mapping to text.
-    pub(super) unmapped: usize,
-    /// The share of the page area that images cover, from 0 to about 1.
-    pub(super) image_share: f32,
-    /// The number of curves.
-    pub(super) curves: usize,
-    pub(super) width: f32,
-    pub(super) height: f32,
-    /// The page was cut off because it has too many instructions.
-    pub(super) cut_off: bool,
-}
 
 fn is_curve(instruction: &TypedInstruction<'_, '_>) -> bool {
     matches!(
@@ -112,20 +70,6 @@ pub(super) fn read<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, stop: &dyn Fn() -
 struct GraphicsState {
     ctm: Matrix,
     text: TextState,
-}
-
-/// The text state and the text matrices (PDF 32000-1, 9.3 and 9.4).
-#[derive(Debug, Clone)]
-pub(super) struct TextState {
-    pub(super) font: Option<usize>,
-    pub(super) size: f64,
-    pub(super) char_space: f64,
-    pub(super) word_space: f64,
-    pub(super) scale: f64,
-    pub(super) leading: f64,
-    pub(super) rise: f64,
-    pub(super) matrix: Matrix,
-    pub(super) line: Matrix,
 }
 
 impl GraphicsState {

@@ -8,16 +8,18 @@ use crate::page_output::PageOutput;
 use super::blocks::{Block, PageSize, PlacedBlock, Table, Text};
 use super::bullets;
 use super::columns;
-use super::content::{self, Glyph, PageContent};
+use super::content;
 use super::drop_caps;
 use super::font::Fonts;
 use super::geometry::Rect;
+use super::glyphs::{Glyph, PageContent};
 use super::headers_footers::RunningElements;
-use super::lines::{Segment, segments};
+use super::lines::segments;
 use super::links;
-use super::list_marker::{ListMarker, demote_lone_numbers};
+use super::list_marker::ListMarker;
 use super::outline::Outline;
 use super::plausibility::{FontLetters, Readability};
+use super::segment::Segment;
 use super::structure::Structure;
 use super::tables;
 use super::tagged;
@@ -40,6 +42,9 @@ const SCAN_SHARE: f32 = 0.75;
 const MAX_SHIFT: f32 = 12.0;
 /// The number of curves on a page without text above which the curves are letters drawn as outlines.
 const MIN_CURVES: usize = 200;
+
+/// The number of numbered items before and after an item that can show its sequence.
+const SEQUENCE_DISTANCE: usize = 12;
 
 /// The content of the pages that were read.
 pub(super) struct PageBatch {
@@ -284,6 +289,27 @@ impl DocumentReader {
             pages,
             without_text: self.without_text,
             warnings,
+        }
+    }
+}
+
+/// Turns numbered items that are in no sequence into text, such as a line of a sentence that begins with a number in
+/// parentheses. The first item of a list can have any number if the next one follows it.
+fn demote_lone_numbers(blocks: &mut [PlacedBlock]) {
+    let mut numbers: Vec<(usize, u32)> = Vec::new();
+    for (index, placed) in blocks.iter().enumerate() {
+        if let Block::Text(Text { marker: Some(ListMarker::Number(number)), .. }) = placed.block {
+            numbers.push((index, number));
+        }
+    }
+    for (place, (index, number)) in numbers.iter().enumerate() {
+        let before = &numbers[place.saturating_sub(SEQUENCE_DISTANCE)..place];
+        let after = &numbers[place + 1..numbers.len().min(place + 1 + SEQUENCE_DISTANCE)];
+        let is_in_sequence = *number <= 1
+            || before.iter().any(|(_, other)| *other + 1 == *number)
+            || after.iter().any(|(_, other)| *number + 1 == *other);
+        if !is_in_sequence && let Block::Text(text) = &mut blocks[*index].block {
+            text.marker_to_text();
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Joins large initial letters, which are as high as several lines, with the words that they begin.
 
-use super::columns::median;
-use super::content::Glyph;
-use super::lines::Segment;
+use super::geometry::median;
+use super::glyphs::Glyph;
+use super::segment::Segment;
 
 /// The minimum size of an initial relative to the text.
 const MIN_SCALE: f32 = 1.7;

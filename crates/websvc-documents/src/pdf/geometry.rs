@@ -53,6 +53,13 @@ impl Rect {
     pub(super) const EMPTY: Self =
         Self { x0: f32::INFINITY, y0: f32::INFINITY, x1: f32::NEG_INFINITY, y1: f32::NEG_INFINITY };
 
+    /// Returns the smallest rectangle around others.
+    pub(super) fn around<'a>(areas: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut around = Self::EMPTY;
+        areas.into_iter().for_each(|area| around.unite(area));
+        around
+    }
+
     pub(super) fn include(&mut self, x: f32, y: f32) {
         self.x0 = self.x0.min(x);
         self.y0 = self.y0.min(y);
@@ -78,4 +85,14 @@ impl Rect {
     pub(super) fn contains(&self, x: f32, y: f32) -> bool {
         (self.x0..=self.x1).contains(&x) && (self.y0..=self.y1).contains(&y)
     }
+}
+
+/// Returns the median of the values; `None` if there are no values.
+pub(super) fn median(values: impl Iterator<Item = f32>) -> Option<f32> {
+    let mut values: Vec<f32> = values.collect();
+    if values.is_empty() {
+        return None;
+    }
+    let middle = values.len() / 2;
+    Some(*values.select_nth_unstable_by(middle, f32::total_cmp).1)
 }

@@ -4,7 +4,7 @@
 //! belong to different columns, but the rows above and below it do: words of running text end at different places in
 //! each row.
 
-use super::lines::Segment;
+use super::segment::Segment;
 
 /// The minimum width of a strip whose right edge is the left edge of text in nearly all rows, in ems.
 const MIN_STRIP: f32 = 0.18;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::lines::Segment;
+use super::segment::Segment;
 
 /// The share of the page height, at the top and at the bottom, in which rows can be headers or footers.
 const EDGE_SHARE: f32 = 0.11;

@@ -3,9 +3,10 @@
 use hayro_syntax::object::{Array, Dict, Name, String as PdfString};
 use hayro_syntax::page::Page;
 
-use super::content::PageContent;
 use super::geometry::{Matrix, Rect};
+use super::glyphs::PageContent;
 use super::strings;
+use crate::inline::is_web_url;
 
 /// The maximum number of link annotations of a page that are read.
 const MAX_LINKS: usize = 500;
@@ -46,9 +47,6 @@ fn link(annotation: &Dict<'_>) -> Option<(String, [f64; 4])> {
     let url = annotation.get::<Dict<'_>>(b"A")?.get::<PdfString<'_>>(b"URI")?;
     let url = strings::decode_text(url.as_bytes());
     let url = url.trim();
-    let is_safe = ["http://", "https://", "mailto:", "ftp://"]
-        .iter()
-        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
-    (is_safe && url.len() <= MAX_URL_BYTES).then_some(())?;
+    (is_web_url(url) && url.len() <= MAX_URL_BYTES).then_some(())?;
     Some((url.to_owned(), annotation.get::<[f64; 4]>(b"Rect")?))
 }

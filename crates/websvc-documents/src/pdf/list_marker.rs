@@ -1,14 +1,11 @@
 //! Detects the markers of list items.
 
-use super::blocks::{Block, PlacedBlock, Text};
-use super::content::Glyph;
-use super::lines::Segment;
+use super::glyphs::Glyph;
+use super::segment::Segment;
 
 /// The minimum number of lines of a listing with numbers, and the maximum number of digits of a number.
 const MIN_LISTING: usize = 3;
 const MAX_LINE_NUMBER: usize = 5;
-/// The number of numbered items before and after an item that can show its sequence.
-const SEQUENCE_DISTANCE: usize = 12;
 
 /// The marker of a list item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,27 +36,6 @@ pub(super) fn leading_marker(glyphs: &[Glyph]) -> (Option<ListMarker>, usize) {
 /// Returns the text of a marker with this number of glyphs.
 pub(super) fn label(glyphs: &[Glyph]) -> String {
     glyphs.iter().map(|glyph| glyph.character).filter(|character| *character != ' ').collect()
-}
-
-/// Turns numbered items that are in no sequence into text, such as a line of a sentence that begins with a number in
-/// parentheses. The first item of a list can have any number if the next one follows it.
-pub(super) fn demote_lone_numbers(blocks: &mut [PlacedBlock]) {
-    let mut numbers: Vec<(usize, u32)> = Vec::new();
-    for (index, placed) in blocks.iter().enumerate() {
-        if let Block::Text(Text { marker: Some(ListMarker::Number(number)), .. }) = placed.block {
-            numbers.push((index, number));
-        }
-    }
-    for (place, (index, number)) in numbers.iter().enumerate() {
-        let before = &numbers[place.saturating_sub(SEQUENCE_DISTANCE)..place];
-        let after = &numbers[place + 1..numbers.len().min(place + 1 + SEQUENCE_DISTANCE)];
-        let is_in_sequence = *number <= 1
-            || before.iter().any(|(_, other)| *other + 1 == *number)
-            || after.iter().any(|(_, other)| *number + 1 == *other);
-        if !is_in_sequence && let Block::Text(text) = &mut blocks[*index].block {
-            text.marker_to_text();
-        }
-    }
 }
 
 /// Writes the period after the numbers of lists whose numbers have none: two cells, the number and its text, that are

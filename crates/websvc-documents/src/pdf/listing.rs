@@ -1,10 +1,9 @@
 //! Reads listings: the spaces and the indentation of monospace text, and proportional letters that are placed in the
 //! cells of a monospace grid.
 
-use super::columns::median;
-use super::content::Glyph;
-use super::geometry::Rect;
-use super::lines::Segment;
+use super::geometry::{Rect, median};
+use super::glyphs::Glyph;
+use super::segment::Segment;
 
 /// The minimum number of letters that show a grid.
 const MIN_GLYPHS: usize = 8;

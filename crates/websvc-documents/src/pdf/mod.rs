@@ -12,6 +12,7 @@ mod drop_caps;
 mod font;
 mod forms;
 mod geometry;
+mod glyphs;
 mod graphics;
 mod gutters;
 mod headers_footers;
@@ -21,8 +22,8 @@ mod links;
 mod list_marker;
 mod listing;
 mod outline;
-mod placed_glyph;
 mod plausibility;
+mod segment;
 mod strings;
 mod structure;
 mod tables;
@@ -66,15 +67,14 @@ pub(crate) fn parse(
     }
     let batch = document::read(&pdf, limits, output);
     let mut warnings = batch.warnings;
-    if batch.pages < total {
-        warnings.push(format!("{} of {total} pages were read", batch.pages));
-    }
+    let pages = PageCounts { read: batch.pages, total, without_text: batch.without_text };
+    warnings.extend(pages.warnings("pages"));
     Ok(ParsedDocument {
         html: batch.html,
         page_html: batch.page_html,
         layout_html: batch.layout_html,
         metadata: metadata(&pdf),
-        pages: Some(PageCounts { read: batch.pages, total, without_text: batch.without_text }),
+        pages: Some(pages),
         warnings,
     })
 }

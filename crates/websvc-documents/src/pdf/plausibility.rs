@@ -4,7 +4,7 @@
 //! right, but its text is unreadable. The frequencies of letters are similar in all languages with Latin script, so they
 //! show such fonts without a dictionary.
 
-use super::content::Glyph;
+use super::glyphs::Glyph;
 
 /// The frequencies of the letters from `a` to `z` in European languages, per thousand.
 const USUAL: [f32; 26] = [

@@ -1,22 +1,14 @@
 //! Decodes the text strings of PDF, and normalizes characters.
 
+use crate::text_encoding::decode_marked;
+
 /// Decodes a text string: UTF-16 or UTF-8 with a byte order mark, valid UTF-8, or else PDFDocEncoding.
 pub(super) fn decode_text(bytes: &[u8]) -> String {
-    match bytes {
-        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
-        // Many writers omit the byte order mark.
-        _ => match std::str::from_utf8(bytes) {
-            Ok(text) => text.to_owned(),
-            Err(_) => bytes.iter().map(|byte| pdf_doc_character(*byte)).collect(),
-        },
-    }
-}
-
-fn utf16(bytes: &[u8], from_bytes: fn([u8; 2]) -> u16) -> String {
-    let units = bytes.chunks_exact(2).map(|pair| from_bytes([pair[0], pair[1]]));
-    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    // Many writers omit the byte order mark.
+    decode_marked(bytes).unwrap_or_else(|| match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().map(|byte| pdf_doc_character(*byte)).collect(),
+    })
 }
 
 /// Returns the character of a byte in PDFDocEncoding (PDF 32000-1, annex D.2), which is Latin-1 except for two ranges.

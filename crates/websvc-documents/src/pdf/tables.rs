@@ -1,12 +1,11 @@
 //! Detects tables: cells between drawn lines, or aligned cells with white space between them.
 
 use super::blocks::{Block, Column, Line, PlacedBlock, blocks, has_leader};
-use super::columns::median;
-use super::content::Glyph;
-use super::geometry::Rect;
+use super::geometry::{Rect, median};
+use super::glyphs::Glyph;
 use super::graphics::StraightLine;
-use super::lines::Segment;
 use super::list_marker;
+use super::segment::Segment;
 use super::text::{Span, join, spans};
 
 /// The distance below which two lines of a grid are one line, in points.
@@ -238,14 +237,10 @@ impl Grid {
                 rows.iter_mut().filter(|row| column < row.len()).for_each(|row| drop(row.remove(column)));
             }
         }
-        let block = Block::Table(rows);
+        let corners = [self.xs.first().zip(self.ys.first()), self.xs.last().zip(self.ys.last())];
         let mut area = Rect::EMPTY;
-        for (x, y) in
-            self.xs.first().zip(self.ys.first()).into_iter().chain(self.xs.last().zip(self.ys.last()))
-        {
-            area.include(*x, *y);
-        }
-        PlacedBlock { block, area: Some(area), element: None }
+        corners.into_iter().flatten().for_each(|(x, y)| area.include(*x, *y));
+        PlacedBlock { block: Block::Table(rows), area: Some(area), element: None }
     }
 }
 
@@ -376,8 +371,7 @@ fn row_breaks(
     column: &Column,
 ) -> Vec<bool> {
     let (top, bottom) = (lines[0].y, lines[lines.len() - 1].y);
-    let mut area = Rect::EMPTY;
-    lines.iter().for_each(|line| area.unite(&line.area));
+    let area = Rect::around(lines.iter().map(|line| &line.area));
     let is_across = |rule: &&StraightLine| {
         let covered = rule.area.x1.min(area.x1) - rule.area.x0.max(area.x0);
         !rule.is_vertical && (top..bottom).contains(&rule.area.y0) && covered > 0.8 * area.width()

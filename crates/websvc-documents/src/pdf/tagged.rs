@@ -1,10 +1,11 @@
 //! Turns the content of a tagged page into blocks by the structure of the file, if the structure is plausible.
 
 use super::blocks::{Block, Column, Line, PlacedBlock, Text, TextRole, code_text, text_of_lines};
-use super::content::Glyph;
 use super::drop_caps;
-use super::lines::{Segment, segments};
+use super::glyphs::Glyph;
+use super::lines::segments;
 use super::list_marker::{self, ListMarker};
+use super::segment::Segment;
 use super::structure::{Role, Structure};
 use super::tables::rows;
 use super::text::{Span, join, spans};

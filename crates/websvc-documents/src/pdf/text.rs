@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use super::content::Glyph;
 use super::font::Style;
+use super::glyphs::Glyph;
 
 /// A placeholder for a hyphen at the end of a line, until all words of the document are known.
 pub(super) const LINE_HYPHEN: char = '\u{e000}';

@@ -5,15 +5,14 @@ use std::collections::HashMap;
 use super::{KIND, area};
 use crate::error::DocumentError;
 use crate::reading_order::Area;
-use crate::xml::{Tag, Token, Xml};
+use crate::xml::{Tag, Xml};
 
 /// The maximum number of placeholders of a layout.
 const MAX_PLACEHOLDERS: usize = 1000;
 
 /// Returns the two numbers of an element such as `<a:off x="1" y="2"/>`.
 pub(super) fn pair(tag: &Tag, first: &str, second: &str) -> Option<(f64, f64)> {
-    let number =
-        |name| tag.get(name).and_then(|value| value.parse::<f64>().ok()).filter(|value| value.is_finite());
+    let number = |name| tag.parsed::<f64>(name).filter(|value| value.is_finite());
     Some((number(first)?, number(second)?))
 }
 
@@ -29,8 +28,7 @@ impl Placeholders {
     pub(super) fn read(&mut self, text: &str) -> Result<(), DocumentError> {
         let mut xml = Xml::new(KIND, text);
         let (mut placeholder, mut off) = (None, None);
-        while let Some(token) = xml.next()? {
-            let Token::Start(tag) = token else { continue };
+        while let Some(tag) = xml.start()? {
             match tag.name.as_str() {
                 "sp" | "pic" | "graphicFrame" => (placeholder, off) = (None, None),
                 "ph" => placeholder = Some(key(&tag)),

@@ -13,7 +13,7 @@ use crate::limits::Limits;
 use crate::office::{Images, Relations, read_metadata};
 use crate::parsed_document::{PageCounts, ParsedDocument};
 use crate::reading_order::{Area, in_reading_order};
-use crate::xml::{Token, Xml};
+use crate::xml::Xml;
 use crate::zip_package::Package;
 use layout::Placeholders;
 
@@ -25,8 +25,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
     let mut package = Package::open(KIND, bytes, limits.max_inflated_bytes)?;
     let metadata = read_metadata(&mut package, KIND, "docProps/core.xml")?;
     let slides = slides(&mut package)?;
-    let mut pages =
-        PageCounts { total: u32::try_from(slides.len()).unwrap_or(u32::MAX), ..PageCounts::default() };
+    let mut pages = PageCounts::unread(slides.len());
     let mut reader = Reader {
         package,
         flow: HtmlFlow::new(limits.max_output_bytes),
@@ -44,14 +43,11 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocumen
         }
     }
     let (html, is_full) = reader.flow.finish();
-    let mut warnings = Vec::new();
-    if pages.read < pages.total {
-        warnings.push(format!("{} of {} slides were read", pages.read, pages.total));
-    }
+    let mut warnings = pages.warnings("slides");
     if is_full {
         warnings.push("the text was cut off at the maximum output size".to_owned());
     }
-    Ok(ParsedDocument { html, page_html: None, layout_html: None, metadata, pages: Some(pages), warnings })
+    Ok(ParsedDocument { html, metadata, pages: Some(pages), warnings, ..ParsedDocument::default() })
 }
 
 /// Returns the paths of the slides in order.
@@ -60,10 +56,9 @@ fn slides(package: &mut Package) -> Result<Vec<String>, DocumentError> {
     let text = package.required(PRESENTATION)?;
     let mut xml = Xml::new(KIND, &text);
     let mut slides = Vec::new();
-    while let Some(token) = xml.next()? {
-        if let Token::Start(tag) = token
-            && tag.name == "sldId"
-            && let Some(slide) = tag.get_exact("r:id").and_then(|id| relations.get(id))
+    while let Some(tag) = xml.start()? {
+        if tag.name == "sldId"
+            && let Some(slide) = relations.of_attribute(&tag, "r:id")
         {
             slides.push(slide.to_owned());
         }
@@ -139,6 +134,5 @@ impl Reader {
 
 /// Returns the position of a shape, from the attributes of `off` and `ext`.
 fn area(off: Option<(f64, f64)>, ext: Option<(f64, f64)>) -> Option<Area> {
-    let ((left, top), (width, height)) = (off?, ext?);
-    Some(Area { left, top, right: left + width, bottom: top + height })
+    Some(Area::new(off?, ext?))
 }

@@ -8,23 +8,10 @@ use crate::error::DocumentError;
 use crate::flow::{Block, HtmlFlow, Role};
 use crate::inline::{Inline, TextStyle};
 use crate::office::{Images, Relations};
-use crate::reading_order::{Area, Placed, in_reading_order};
+use crate::reading_order::{Area, Shape, in_reading_order};
 use crate::table::Table;
-use crate::xml::{Tag, Token, Xml};
+use crate::xml::{Tag, Xml};
 use crate::zip_package::Package;
-
-/// A shape with content.
-#[derive(Debug, Default)]
-pub(super) struct Shape {
-    pub(super) area: Option<Area>,
-    pub(super) blocks: Vec<Block>,
-}
-
-impl Placed for Shape {
-    fn area(&self) -> Option<Area> {
-        self.area
-    }
-}
 
 /// The role of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +48,7 @@ impl SlideReader<'_> {
     pub(super) fn read(&mut self, text: &str) -> Result<Option<Vec<Shape>>, DocumentError> {
         let mut xml = Xml::new(KIND, text);
         let mut shapes = Vec::new();
-        while let Some(token) = xml.next()? {
-            let Token::Start(tag) = token else { continue };
+        while let Some(tag) = xml.start()? {
             match tag.name.as_str() {
                 "sld" if matches!(tag.get("show"), Some("0" | "false")) => return Ok(None),
                 "sp" | "pic" | "graphicFrame" | "grpSp" | "cxnSp" => {
@@ -88,19 +74,15 @@ impl SlideReader<'_> {
             alternative: String::new(),
             blocks: Vec::new(),
         };
-        while let Some(token) = xml.next()? {
-            match token {
-                Token::End(name) if name == start.name => break,
-                Token::End(_) | Token::Text(_) => {}
-                Token::Start(tag) => self.shape_element(&tag, xml, &mut current)?,
-            }
+        while let Some(tag) = xml.start_in(&start.name)? {
+            self.shape_element(&tag, xml, &mut current)?;
         }
         let Current { kind, area, is_hidden, blocks, .. } = current;
         if is_hidden || kind == Kind::Repeated || blocks.is_empty() {
             return Ok(None);
         }
         if kind == Kind::Title && self.title.is_none() {
-            self.title = title(blocks);
+            self.title = Inline::joined(blocks.into_iter().filter_map(Block::into_inline));
             return Ok(None);
         }
         Ok(Some(Shape { area, blocks }))
@@ -114,7 +96,7 @@ impl SlideReader<'_> {
     ) -> Result<(), DocumentError> {
         match tag.name.as_str() {
             "cNvPr" => {
-                current.is_hidden = matches!(tag.get("hidden"), Some("1" | "true"));
+                current.is_hidden = tag.is_true("hidden");
                 current.alternative = tag.get("descr").unwrap_or_default().to_owned();
             }
             "ph" => {
@@ -132,15 +114,8 @@ impl SlideReader<'_> {
                     .extend(paragraphs.into_iter().map(|(role, inline)| Block::Paragraph(role, inline)));
             }
             "tbl" => current.blocks.push(Block::Markup(table(xml, self.relations)?)),
-            "chart" => {
-                if let Some(part) = tag.get_exact("r:id").and_then(|id| self.relations.get(id)) {
-                    current.blocks.push(Block::Markup(chart::read(self.package, KIND, part)?));
-                }
-            }
-            "relIds" => {
-                if let Some(part) = tag.get_exact("r:dm").and_then(|id| self.relations.get(id)) {
-                    current.blocks.extend(chart::diagram(self.package, KIND, part)?);
-                }
+            "chart" | "relIds" => {
+                current.blocks.extend(chart::referenced(self.package, KIND, self.relations, tag)?);
             }
             "blip" => current.blocks.extend(self.image(tag, &current.alternative)?),
             "Fallback" => xml.skip()?,
@@ -153,20 +128,16 @@ impl SlideReader<'_> {
     fn group(&mut self, xml: &mut Xml<'_>) -> Result<Option<Shape>, DocumentError> {
         let (mut own, mut off, mut is_hidden) = (None, None, false);
         let mut shapes: Vec<Shape> = Vec::new();
-        while let Some(token) = xml.next()? {
-            match token {
-                Token::End(name) if name == "grpSp" => break,
-                Token::End(_) | Token::Text(_) => {}
-                Token::Start(tag) => match tag.name.as_str() {
-                    "cNvPr" => is_hidden |= matches!(tag.get("hidden"), Some("1" | "true")),
-                    "off" => off = pair(&tag, "x", "y"),
-                    "ext" => own = area(off.take(), pair(&tag, "cx", "cy")).or(own),
-                    "sp" | "pic" | "graphicFrame" | "grpSp" | "cxnSp" => {
-                        shapes.extend(self.shape(&tag, xml)?);
-                    }
-                    "Fallback" => xml.skip()?,
-                    _ => {}
-                },
+        while let Some(tag) = xml.start_in("grpSp")? {
+            match tag.name.as_str() {
+                "cNvPr" => is_hidden |= tag.is_true("hidden"),
+                "off" => off = pair(&tag, "x", "y"),
+                "ext" => own = area(off.take(), pair(&tag, "cx", "cy")).or(own),
+                "sp" | "pic" | "graphicFrame" | "grpSp" | "cxnSp" => {
+                    shapes.extend(self.shape(&tag, xml)?);
+                }
+                "Fallback" => xml.skip()?,
+                _ => {}
             }
         }
         if is_hidden || shapes.is_empty() {
@@ -210,16 +181,15 @@ fn paragraphs(
 ) -> Result<Vec<(Role, Inline)>, DocumentError> {
     let mut reader = TextReader::new(relations, default);
     let mut paragraphs = Vec::new();
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == element => break,
-            Token::Start(tag) if tag.name == "p" => {
+    while let Some(tag) = xml.start_in(element)? {
+        match tag.name.as_str() {
+            "p" => {
                 let (role, inline) = reader.paragraph(xml)?;
                 if !inline.is_empty() {
                     paragraphs.push((role, inline));
                 }
             }
-            Token::Start(tag) if tag.name == "lstStyle" => xml.skip()?,
+            "lstStyle" => xml.skip()?,
             _ => {}
         }
     }
@@ -228,13 +198,12 @@ fn paragraphs(
 
 fn table(xml: &mut Xml<'_>, relations: &Relations) -> Result<String, DocumentError> {
     let mut table = Table::default();
-    while let Some(token) = xml.next()? {
-        match token {
-            Token::End(name) if name == "tbl" => break,
-            Token::Start(tag) if tag.name == "tr" => table.row(),
-            Token::Start(tag) if tag.name == "tc" => {
-                let is_on = |name| matches!(tag.get(name), Some("1" | "true"));
-                let columns = tag.get("gridSpan").and_then(|span| span.parse().ok()).unwrap_or(1);
+    while let Some(tag) = xml.start_in("tbl")? {
+        match tag.name.as_str() {
+            "tr" => table.row(),
+            "tc" => {
+                let is_on = |name| tag.is_true(name);
+                let columns = tag.parsed("gridSpan").unwrap_or(1);
                 let lines = paragraphs(xml, relations, DefaultBullet::None, "tc")?;
                 let lines: Vec<String> = lines.into_iter().map(|(_, inline)| inline.finish()).collect();
                 match (is_on("hMerge"), is_on("vMerge")) {
@@ -249,38 +218,21 @@ fn table(xml: &mut Xml<'_>, relations: &Relations) -> Result<String, DocumentErr
     Ok(table.finish())
 }
 
-/// Returns the title of a slide: its paragraphs on one line.
-fn title(blocks: Vec<Block>) -> Option<Inline> {
-    let mut title: Option<Inline> = None;
-    for block in blocks {
-        let Block::Paragraph(_, inline) = block else { continue };
-        match &mut title {
-            Some(title) => title.append(inline),
-            None => title = Some(inline),
-        }
-    }
-    title
-}
-
 /// Writes the notes of a slide as a quote.
 pub(super) fn notes(text: &str, relations: &Relations, flow: &mut HtmlFlow) -> Result<(), DocumentError> {
     let mut xml = Xml::new(KIND, text);
-    let (mut is_body, mut is_first) = (false, true);
-    while let Some(token) = xml.next()? {
-        let Token::Start(tag) = token else { continue };
+    let (mut is_body, mut notes) = (false, Vec::new());
+    while let Some(tag) = xml.start()? {
         match tag.name.as_str() {
             "sp" => is_body = false,
             "ph" => is_body = tag.get("type") == Some("body"),
             "txBody" if is_body => {
-                for (_, mut inline) in paragraphs(&mut xml, relations, DefaultBullet::None, "txBody")? {
-                    if std::mem::take(&mut is_first) {
-                        inline.prefix("Notes: ");
-                    }
-                    flow.paragraph(Role::Quote, inline);
-                }
+                let paragraphs = paragraphs(&mut xml, relations, DefaultBullet::None, "txBody")?;
+                notes.extend(paragraphs.into_iter().map(|(_, inline)| inline));
             }
             _ => {}
         }
     }
+    flow.slide_notes(notes);
     Ok(())
 }

@@ -61,14 +61,14 @@ impl<'r> TextReader<'r> {
                     _ => {}
                 },
                 Token::Start(tag) => match tag.name.as_str() {
-                    "pPr" => depth = tag.get("lvl").and_then(|level| level.parse().ok()).unwrap_or(0),
+                    "pPr" => depth = tag.parsed("lvl").unwrap_or(0),
                     "buNone" => bullet = Bullet::None,
                     "buChar" | "buBlip" => bullet = Bullet::Character,
                     "buAutoNum" => bullet = numbered(&tag),
                     "rPr" => style = run_style(&tag),
                     "latin" => style.code = tag.get("typeface").is_some_and(is_monospace),
                     "hlinkClick" => {
-                        if let Some(url) = tag.get_exact("r:id").and_then(|id| self.relations.get(id)) {
+                        if let Some(url) = self.relations.of_attribute(&tag, "r:id") {
                             inline.begin_link(url);
                         }
                     }
@@ -117,12 +117,12 @@ impl<'r> TextReader<'r> {
 }
 
 fn numbered(tag: &Tag) -> Bullet {
-    let start = tag.get("startAt").and_then(|start| start.parse().ok()).unwrap_or(1_u64).max(1);
+    let start = tag.parsed("startAt").unwrap_or(1_u64).max(1);
     Bullet::Number(tag.get("type").unwrap_or("arabicPeriod").to_owned(), start)
 }
 
 fn run_style(tag: &Tag) -> TextStyle {
-    let is_on = |name| matches!(tag.get(name), Some("1" | "true"));
+    let is_on = |name| tag.is_true(name);
     let baseline =
         tag.get("baseline").and_then(|value| value.trim_end_matches('%').parse::<f64>().ok()).unwrap_or(0.0);
     let position = if baseline > 0.0 {

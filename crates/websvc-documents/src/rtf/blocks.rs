@@ -101,18 +101,11 @@ impl Blocks {
     }
 
     pub(super) fn end_paragraph(&mut self) {
-        let inline = std::mem::take(&mut self.inline);
+        let mut inline = std::mem::take(&mut self.inline);
         let marker = self.marker.take();
         if self.properties.in_table || !self.notes.is_empty() {
             if !inline.is_empty() {
-                let prefix = match marker {
-                    Some(Marker::Number(number)) => format!("{number}. "),
-                    Some(Marker::Text(text)) => format!("{text} "),
-                    Some(Marker::Bullet) => "• ".to_owned(),
-                    None => String::new(),
-                };
-                let mut inline = inline;
-                inline.prefix(&prefix);
+                marker.into_iter().for_each(|marker| inline.prefix(&marker.prefix()));
                 self.lines.push(inline.finish());
             }
             return;

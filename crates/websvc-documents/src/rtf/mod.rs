@@ -94,14 +94,7 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument,
     if is_full {
         warnings.push("the text was cut off at the maximum output size".to_owned());
     }
-    Ok(ParsedDocument {
-        html,
-        page_html: None,
-        layout_html: None,
-        metadata: reader.metadata,
-        pages: None,
-        warnings,
-    })
+    Ok(ParsedDocument { html, metadata: reader.metadata, warnings, ..ParsedDocument::default() })
 }
 
 /// The destination of text.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
-use crate::office::is_monospace;
+use crate::office::{heading_of_name, is_monospace};
 
 /// A font.
 #[derive(Debug, Clone, Copy)]
@@ -80,14 +80,10 @@ impl Tables {
             return;
         }
         let name = name.trim().to_ascii_lowercase();
-        let level = match name.strip_prefix("heading") {
-            Some(number) => number.trim().parse().ok().filter(|level| (1..=9).contains(level)),
-            None => (name == "title").then_some(1),
-        };
         if matches!(name.as_str(), "quote" | "intense quote" | "block text" | "quotations") {
             self.quotes.insert(number);
         }
-        if let Some(level) = level.or(outline) {
+        if let Some(level) = heading_of_name(&name).or(outline) {
             self.headings.insert(number, level);
         }
     }

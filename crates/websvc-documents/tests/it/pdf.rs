@@ -1,8 +1,8 @@
 //! Tests of PDF: reading order, columns, headings, lists, tables, links, hyphens, headers and footers.
 
-use websvc_documents::{DocumentError, DocumentKind, Limits, ParsedDocument, parse};
+use websvc_documents::{DocumentError, DocumentKind, Limits, parse};
 
-use crate::pdf_writer::{BOLD, MONO, Page, REGULAR, pdf, pdf_with, stream};
+use crate::pdf_writer::{BOLD, MONO, Page, REGULAR, html, pdf, pdf_with, read, read_file, stream};
 
 const WORDS: [&str; 5] = [
     "The leaves are steeped in water that has just boiled",
@@ -11,14 +11,6 @@ const WORDS: [&str; 5] = [
     "which is what most people complain about in the end",
     "when they have never been shown how to do it right.",
 ];
-
-fn read(pages: &[Page]) -> ParsedDocument {
-    parse(DocumentKind::Pdf, pdf(pages), &Limits::default()).unwrap()
-}
-
-fn html(page: Page) -> String {
-    read(&[page]).html
-}
 
 #[test]
 fn pdf_lines_become_paragraphs_separated_by_gaps() {
@@ -246,7 +238,7 @@ fn pdf_page_of_images_is_counted_and_marked_as_without_text() {
     let scan = Page::default().raw("q 600 0 0 800 0 0 cm /Im1 Do Q");
     let text = Page::default().lines(50.0, 100.0, &WORDS);
     let bytes = pdf_with(&[text, scan], "/XObject << /Im1 10 0 R >>", &[image], "");
-    let parsed = parse(DocumentKind::Pdf, bytes, &Limits::default()).unwrap();
+    let parsed = read_file(bytes);
     assert_eq!(parsed.pages.unwrap().without_text, [2]);
     assert!(parsed.html.contains(&websvc_documents::page_mark(2)), "{}", parsed.html);
 }
@@ -276,7 +268,7 @@ fn pdf_page_without_text_is_detected_by_text_and_image_area() {
     ];
     let pages: Vec<Page> = cases.iter().map(|(page, _)| page.clone()).collect();
     let bytes = pdf_with(&pages, "/XObject << /Im1 10 0 R >>", &[image], "");
-    let parsed = parse(DocumentKind::Pdf, bytes, &Limits::default()).unwrap();
+    let parsed = read_file(bytes);
     let expected: Vec<u32> =
         (1..).zip(&cases).filter(|(_, (_, lacks_text))| *lacks_text).map(|(page, _)| page).collect();
     assert_eq!(parsed.pages.unwrap().without_text, expected);
@@ -295,7 +287,7 @@ fn pdf_font_with_to_unicode_map_is_decoded_with_it() {
     let page = Page::default().raw("BT /F9 10 Tf 50 700 Td <000100020003> Tj ET");
     let bytes = pdf_with(&[page], "", &objects, "");
     let bytes = replace(&bytes, b"/F3 5 0 R >>", b"/F9 10 0 R>>");
-    let parsed = parse(DocumentKind::Pdf, bytes, &Limits::default()).unwrap();
+    let parsed = read_file(bytes);
     assert_eq!(parsed.html, "<p>茶flfi</p>\n");
 }
 
@@ -314,7 +306,7 @@ fn pdf_text_in_a_form_xobject_is_read() {
         b"BT /F1 10 Tf 50 700 Td (inside a form) Tj ET",
     );
     let bytes = pdf_with(&[Page::default().raw("/Fm1 Do")], "/XObject << /Fm1 10 0 R >>", &[form], "");
-    assert_eq!(parse(DocumentKind::Pdf, bytes, &Limits::default()).unwrap().html, "<p>inside a form</p>\n");
+    assert_eq!(read_file(bytes).html, "<p>inside a form</p>\n");
 }
 
 #[test]
@@ -331,7 +323,7 @@ fn pdf_with_password_is_an_encrypted_error() {
 fn pdf_without_xref_is_repaired_and_rubbish_is_a_damaged_error() {
     let whole = pdf(&[Page::default().lines(50.0, 100.0, &WORDS)]);
     let end = whole.windows(4).rposition(|window| window == b"xref").unwrap() - 20;
-    let parsed = parse(DocumentKind::Pdf, whole[..end].to_vec(), &Limits::default()).unwrap();
+    let parsed = read_file(whole[..end].to_vec());
     assert!(parsed.html.contains(WORDS[0]), "{}", parsed.html);
     let error = parse(DocumentKind::Pdf, b"%PDF-1.7\nrubbish".to_vec(), &Limits::default()).unwrap_err();
     assert!(matches!(error, DocumentError::Damaged { kind: DocumentKind::Pdf, .. }), "{error}");

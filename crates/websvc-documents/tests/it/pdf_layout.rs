@@ -1,16 +1,6 @@
 //! Tests of the layout of PDF: ligatures, narrow gutters, listings, lists, tables, initials and notes.
 
-use websvc_documents::{DocumentKind, Limits, ParsedDocument, parse};
-
-use crate::pdf_writer::{BOLD, MONO, Page, REGULAR, pdf, pdf_with, stream};
-
-fn read(pages: &[Page]) -> ParsedDocument {
-    parse(DocumentKind::Pdf, pdf(pages), &Limits::default()).unwrap()
-}
-
-fn html(page: Page) -> String {
-    read(&[page]).html
-}
+use crate::pdf_writer::{BOLD, MONO, Page, REGULAR, html, pdf_with, read, read_file, stream};
 
 /// Returns a file with a font whose codes 1 to 3 are the ligatures ff, ffi and fl.
 fn ligatures(content: &str) -> String {
@@ -24,7 +14,7 @@ fn ligatures(content: &str) -> String {
     ];
     let bytes = pdf_with(&[Page::default().raw(content)], "", &objects, "");
     let text = String::from_utf8_lossy(&bytes).replace("/F3 5 0 R >>", "/F9 10 0 R>>").into_bytes();
-    parse(DocumentKind::Pdf, text, &Limits::default()).unwrap().html
+    read_file(text).html
 }
 
 #[test]

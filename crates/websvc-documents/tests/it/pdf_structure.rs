@@ -1,17 +1,11 @@
 //! Tests of what PDF files state about their text: structure trees, form fields, and wrong characters.
 
-use websvc_documents::{DocumentKind, Limits, ParsedDocument, parse};
-
-use crate::pdf_writer::{Page, REGULAR, pdf, pdf_with_catalog};
-
-fn read(bytes: Vec<u8>) -> ParsedDocument {
-    parse(DocumentKind::Pdf, bytes, &Limits::default()).unwrap()
-}
+use crate::pdf_writer::{Page, REGULAR, pdf, pdf_with_catalog, read_file};
 
 /// Reads a page with a structure tree, whose root is the object 10. The page is the object after the tree.
 fn with_tree(page: Page, tree: &[&str]) -> String {
     let objects: Vec<Vec<u8>> = tree.iter().map(|object| object.as_bytes().to_vec()).collect();
-    read(pdf_with_catalog(&[page], "", &objects, "", "/StructTreeRoot 10 0 R")).html
+    read_file(pdf_with_catalog(&[page], "", &objects, "", "/StructTreeRoot 10 0 R")).html
 }
 
 fn marked(page: Page, id: u32, x: f64, y: f64, text: &str) -> Page {
@@ -46,7 +40,7 @@ fn structure_tree_decides_about_headings_lists_tables_and_order() {
 
 #[test]
 fn implausible_or_cyclic_structure_tree_is_ignored() {
-    let layout = read(pdf(&[tagged_page()])).html;
+    let layout = read_file(pdf(&[tagged_page()])).html;
     for tree in [
         ["<< /Type /StructTreeRoot /K 11 0 R >>", "<< /S /Sect /K [11 0 R 11 0 R] >>"],
         ["<< /Type /StructTreeRoot /K [0 1 2 3 99999999999] >>", "<< /S /P >>"],
@@ -74,7 +68,7 @@ fn values_of_fields_are_read_at_their_place() {
         widget(200, "/FT /Tx /Ff 8192 /V (secret)"),
     ];
     let annotations = fields.map(|field| format!("<< {field} >>")).join(" ");
-    let html = read(pdf(&[page.annotations(&annotations)])).html;
+    let html = read_file(pdf(&[page.annotations(&annotations)])).html;
     let text = html.replace("</th><th>", " ").replace("</td><td>", " ");
     for expected in ["Surname: Lindqvist", "Harbour: North", "Member: ☑", "Guest: ☐"] {
         assert!(text.contains(expected), "{html}");
@@ -87,7 +81,7 @@ fn shifted_characters_are_decoded_with_a_warning() {
     let text = "Wkh txduwhuob lqyhqwrub ri wkh kduerxu zdv wdnhq eb wzr fohunv dqg doo wkh odpsv duh iloohg zlwk fohdq rlo";
     let more =
         "wkh fhuwlilfdwh ri wkh qruwkhuq fudqh hasluhv lq wkh dxwxpq dqg lwv uhqhzdo qhhgv wkuhh vljqdwxuhv";
-    let parsed = read(pdf(&[Page::default().lines(50.0, 100.0, &[text, more])]));
+    let parsed = read_file(pdf(&[Page::default().lines(50.0, 100.0, &[text, more])]));
     assert!(parsed.html.contains("inventory of the harbour was taken"), "{}", parsed.html);
     assert!(
         parsed.warnings.iter().any(|warning| warning.contains("wrong characters")),

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use websvc_documents::{DocumentKind, Limits, ParsedDocument, parse};
+
 /// The fonts, by their names in the page resources.
 pub(crate) const REGULAR: &str = "F1";
 pub(crate) const BOLD: &str = "F2";
@@ -154,4 +156,19 @@ impl Writer {
         self.bytes.extend_from_slice(table.as_bytes());
         self.bytes
     }
+}
+
+/// Reads a file with the default limits.
+pub(crate) fn read_file(bytes: Vec<u8>) -> ParsedDocument {
+    parse(DocumentKind::Pdf, bytes, &Limits::default()).unwrap()
+}
+
+/// Reads a file of pages.
+pub(crate) fn read(pages: &[Page]) -> ParsedDocument {
+    read_file(pdf(pages))
+}
+
+/// Returns the HTML of a file with one page.
+pub(crate) fn html(page: Page) -> String {
+    read(&[page]).html
 }

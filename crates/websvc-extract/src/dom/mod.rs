@@ -223,9 +223,46 @@ impl Dom {
         None
     }
 
+    /// Iterates over the elements of the page with this tag in document order.
+    pub(crate) fn elements(&self, tag: Tag) -> impl Iterator<Item = NodeId> + '_ {
+        self.descendants(NodeId::ROOT).filter(move |&id| self.is(id, tag))
+    }
+
     /// Returns the first element of the page with this tag.
     pub(crate) fn first_element(&self, tag: Tag) -> Option<NodeId> {
-        self.descendants(NodeId::ROOT).find(|&id| self.is(id, tag))
+        self.elements(tag).next()
+    }
+
+    /// Returns whether an attribute is a list of words with this one among them, ignoring ASCII case.
+    pub(crate) fn has_word(&self, id: NodeId, name: &str, word: &str) -> bool {
+        let mut words = self.attribute(id, name).unwrap_or_default().split_ascii_whitespace();
+        words.any(|listed| listed.eq_ignore_ascii_case(word))
+    }
+
+    /// Returns whether one of the element's classes is wanted.
+    pub(crate) fn has_class(&self, id: NodeId, is_wanted: impl FnMut(&str) -> bool) -> bool {
+        self.attribute(id, "class").unwrap_or_default().split_ascii_whitespace().any(is_wanted)
+    }
+
+    /// Returns the value of the first of these attributes that the element has.
+    pub(crate) fn first_attribute(&self, id: NodeId, names: &[&str]) -> Option<&str> {
+        names.iter().find_map(|name| self.attribute(id, name))
+    }
+
+    /// Returns whether an element has the content of its page inside, whatever its name.
+    pub(crate) fn has_page_content(&self, top: NodeId) -> bool {
+        self.descendants(top).any(|id| matches!(self.tag(id), Some(Tag::Main | Tag::Article | Tag::H1)))
+    }
+
+    /// Returns whether the element is a `<script>` of this media type.
+    pub(crate) fn is_script_of(&self, id: NodeId, media_type: &str) -> bool {
+        let kind = self.attribute(id, "type").unwrap_or_default().trim();
+        self.is(id, Tag::Script) && kind.eq_ignore_ascii_case(media_type)
+    }
+
+    /// Returns the text of a `<script>` or another element without elements inside.
+    pub(crate) fn own_text(&self, id: NodeId) -> String {
+        self.children(id).map(|child| self.text(child)).collect()
     }
 
     fn value_range(&self, id: NodeId) -> Range<usize> {

@@ -25,17 +25,15 @@ impl Dom {
             return;
         }
         let placeholders: HashMap<String, NodeId> = self
-            .descendants(NodeId::ROOT)
-            .filter(|&id| self.is(id, Tag::Template))
+            .elements(Tag::Template)
             .filter_map(|id| Some((self.attribute(id, "id")?.strip_prefix("B:")?.to_owned(), id)))
             .collect();
         if placeholders.is_empty() {
             return;
         }
-        let is_part = |&id: &NodeId| self.is(id, Tag::Div) && self.attribute(id, "hidden").is_some();
         let moves: Vec<(NodeId, NodeId)> = self
-            .descendants(NodeId::ROOT)
-            .filter(is_part)
+            .elements(Tag::Div)
+            .filter(|&id| self.attribute(id, "hidden").is_some())
             .filter_map(|id| Some((id, *placeholders.get(self.attribute(id, "id")?.strip_prefix("S:")?)?)))
             .collect();
         for (part, placeholder) in moves {

@@ -305,10 +305,7 @@ impl Dom {
     }
 
     pub(super) fn insert_text(&mut self, text: &str, parent: NodeId, before: NodeId) {
-        let previous = match before.some() {
-            Some(next) => self.nodes[next.index()].previous,
-            None => self.nodes[parent.index()].last,
-        };
+        let previous = self.before(parent, before);
         let start = self.text.len();
         self.text.push_str(text);
         let end = self.text.len();
@@ -327,19 +324,34 @@ impl Dom {
     /// Moves a node to `parent`, before `before`, or to the end if that is [`NodeId::NONE`].
     pub(super) fn insert(&mut self, id: NodeId, parent: NodeId, before: NodeId) {
         self.detach(id);
-        let previous = match before.some() {
-            Some(next) => self.nodes[next.index()].previous,
-            None => self.nodes[parent.index()].last,
-        };
+        let previous = self.before(parent, before);
         let node = &mut self.nodes[id.index()];
         (node.parent, node.previous, node.next) = (parent, previous, before);
-        match previous.some() {
-            Some(p) => self.nodes[p.index()].next = id,
-            None => self.nodes[parent.index()].first = id,
+        self.set_next(parent, previous, id);
+        self.set_previous(parent, before, id);
+    }
+
+    /// Returns the last child of `parent` before a place among its children.
+    fn before(&self, parent: NodeId, place: NodeId) -> NodeId {
+        match place.some() {
+            Some(next) => self.nodes[next.index()].previous,
+            None => self.nodes[parent.index()].last,
         }
-        match before.some() {
-            Some(n) => self.nodes[n.index()].previous = id,
-            None => self.nodes[parent.index()].last = id,
+    }
+
+    /// Sets what follows a child of `parent`, or its first child.
+    fn set_next(&mut self, parent: NodeId, child: NodeId, next: NodeId) {
+        match child.some() {
+            Some(child) => self.nodes[child.index()].next = next,
+            None => self.nodes[parent.index()].first = next,
+        }
+    }
+
+    /// Sets what precedes a child of `parent`, or its last child.
+    fn set_previous(&mut self, parent: NodeId, child: NodeId, previous: NodeId) {
+        match child.some() {
+            Some(child) => self.nodes[child.index()].previous = previous,
+            None => self.nodes[parent.index()].last = previous,
         }
     }
 
@@ -348,14 +360,8 @@ impl Dom {
         let (parent, previous, next) = (node.parent, node.previous, node.next);
         (node.parent, node.previous, node.next) = (NodeId::NONE, NodeId::NONE, NodeId::NONE);
         let Some(parent) = parent.some() else { return };
-        match previous.some() {
-            Some(p) => self.nodes[p.index()].next = next,
-            None => self.nodes[parent.index()].first = next,
-        }
-        match next.some() {
-            Some(n) => self.nodes[n.index()].previous = previous,
-            None => self.nodes[parent.index()].last = previous,
-        }
+        self.set_next(parent, previous, next);
+        self.set_previous(parent, next, previous);
     }
 
     /// Makes all nodes below `max_depth` direct children of their ancestor at that depth.

@@ -7,7 +7,7 @@ mod js_literal;
 mod scripts;
 
 use crate::document::Document;
-use crate::dom::{Dom, NodeId, Tag};
+use crate::dom::NodeId;
 use serde_json::Value;
 
 /// Maximum number of bytes of scripts that are read of a page, and maximum number of values that are returned.
@@ -63,8 +63,8 @@ pub(crate) fn values(document: &Document) -> Vec<EmbeddedValue> {
             let value = serde_json::from_str(variations).ok();
             found.extend(value.map(|value| EmbeddedValue { origin: Origin::WooCommerceVariations, value }));
         }
-        if dom.is(id, Tag::Script) && is_json(dom, id) {
-            let source: String = dom.children(id).map(|text| dom.text(text)).collect();
+        if dom.is_script_of(id, "application/json") {
+            let source = dom.own_text(id);
             let Some(left) = budget.checked_sub(source.len()) else { break };
             budget = left;
             let value = read_json(&source, dom.attribute(id, "id"), &mut copies);
@@ -79,11 +79,6 @@ pub(crate) fn values(document: &Document) -> Vec<EmbeddedValue> {
     }
     reader.found.truncate(MAX_VALUES);
     reader.found
-}
-
-fn is_json(dom: &Dom, id: NodeId) -> bool {
-    let kind = dom.attribute(id, "type").unwrap_or_default().trim();
-    kind.eq_ignore_ascii_case("application/json")
 }
 
 fn read_json(source: &str, id: Option<&str>, copies: &mut devalue::CopyBudget) -> Option<Value> {

@@ -200,8 +200,7 @@ fn controlled_ids(dom: &Dom) -> HashSet<&str> {
 }
 
 fn is_icon(dom: &Dom, id: NodeId, tag: Tag) -> bool {
-    let class = dom.attribute(id, "class").unwrap_or_default();
-    if class.split_ascii_whitespace().any(|c| c == "katex-html") {
+    if dom.has_class(id, |class| class == "katex-html") {
         // The rendering of KaTeX, if the formula itself is next to it.
         return dom.previous_sibling(id).is_some();
     }

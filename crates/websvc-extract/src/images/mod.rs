@@ -31,7 +31,7 @@ pub(crate) fn all(dom: &Dom, base: &Url) -> Vec<String> {
                 collector.set(dom, id);
             }
             Tag::Meta => {
-                let name = ["property", "name", "itemprop"].iter().find_map(|key| dom.attribute(id, key));
+                let name = dom.first_attribute(id, &["property", "name", "itemprop"]);
                 if matches!(
                     name,
                     Some("og:image" | "og:image:url" | "twitter:image" | "twitter:image:src" | "image")

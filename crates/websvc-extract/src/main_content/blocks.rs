@@ -4,7 +4,7 @@ use super::tokens::{self, Hints};
 use super::topics::{Topics, Words};
 use crate::content_view::ContentView;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
-use crate::text::{is_dropped, is_space};
+use crate::text::{is_dropped, is_space, push_collapsed};
 
 /// A run of text without a block boundary: a paragraph, a heading, a list item, a table cell.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +31,15 @@ pub(super) struct Block {
     pub(super) prices: u32,
     /// Number of `<br>` inside.
     pub(super) breaks: u32,
+}
+
+impl Block {
+    /// Returns the text with collapsed white space.
+    pub(super) fn text(&self, dom: &Dom) -> String {
+        let mut text = String::new();
+        self.nodes.iter().for_each(|&id| push_collapsed(&mut text, dom.text(id)));
+        text
+    }
 }
 
 /// An amount of text.
@@ -266,4 +275,15 @@ impl BlockBuilder<'_> {
         block.size.blocks = 1.0;
         self.blocks.push(block);
     }
+}
+
+/// Iterates over an element and its ancestors up to the root.
+pub(super) fn chain(elements: &[Element], from: usize) -> impl Iterator<Item = usize> + '_ {
+    std::iter::successors(Some(from), |&index| (index != 0).then(|| elements[index].parent))
+}
+
+/// Returns the level of the heading that a block is, or 0.
+pub(super) fn heading_level(tree: &BlockTree, block: &Block) -> u8 {
+    let mut nearest = chain(&tree.elements, block.owner).take(3);
+    nearest.find_map(|i| tree.elements[i].tag.heading_level()).map_or(0, |level| level as u8)
 }

@@ -1,6 +1,6 @@
 //! The features of a block, as numbers: of its own text, its neighbors, the elements around it, and its page.
 
-use super::blocks::{Block, BlockTree, Element, Size};
+use super::blocks::{Block, BlockTree, Element, Size, chain, heading_level};
 use super::grids::{Grid, Grids};
 use super::groups::Groups;
 use super::page_type::PageTypeSignal;
@@ -413,17 +413,6 @@ fn largest_groups(blocks: &[Block], groups: &Groups) -> [f32; 2] {
 fn word_share(tree: &BlockTree, names: Hints) -> f32 {
     let named = tree.blocks.iter().filter(|block| tree.elements[block.owner].all_hints & names != 0);
     named.map(|block| block.size.words).sum::<f32>() / tree.elements[0].size.words.max(1.0)
-}
-
-/// Iterates over an element and its ancestors up to the root.
-pub(super) fn chain(elements: &[Element], from: usize) -> impl Iterator<Item = usize> + '_ {
-    std::iter::successors(Some(from), |&index| (index != 0).then(|| elements[index].parent))
-}
-
-/// Returns the level of the heading that a block is, or 0.
-pub(super) fn heading_level(tree: &BlockTree, block: &Block) -> u8 {
-    let mut nearest = chain(&tree.elements, block.owner).take(3);
-    nearest.find_map(|i| tree.elements[i].tag.heading_level()).map_or(0, |level| level as u8)
 }
 
 /// Finds the deepest element that has this share of the page.

@@ -3,8 +3,7 @@
 //! A page often has several: its list of products, the menu and recommended articles. Their sizes and prices compared with
 //! each other tell which is its content.
 
-use super::blocks::{BlockTree, Size};
-use super::features::chain;
+use super::blocks::{BlockTree, Size, chain};
 
 /// Minimum number of siblings of a card that look the same.
 const MIN_SIBLINGS: u32 = 2;

@@ -1,7 +1,6 @@
 //! Groups of blocks: with the same text, at the same position of a repeated pattern, under the same heading.
 
-use super::blocks::{Block, BlockTree, Size};
-use super::features::heading_level;
+use super::blocks::{Block, BlockTree, Size, heading_level};
 use super::topics::{self, Topics};
 use std::collections::HashMap;
 

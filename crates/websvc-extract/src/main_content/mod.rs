@@ -100,17 +100,13 @@ pub(crate) fn describe(dom: &Dom, view: &ContentView, base: &Url) -> Vec<BlockRe
     let groups = groups::Groups::from_tree(&tree);
     let vectors = features::vectors(&tree, &groups, &title_hashes(dom), &page_type::read(dom, base));
     let report = |((block, vector), &group): ((&blocks::Block, &features::FeatureVector), &usize)| {
-        let mut text = String::new();
-        for &id in &block.nodes {
-            crate::text::push_collapsed(&mut text, dom.text(id));
-        }
-        let chain = features::chain(&tree.elements, block.owner).collect();
+        let chain = blocks::chain(&tree.elements, block.owner).collect();
         let ancestors = block.nodes.first().into_iter().flat_map(|&id| dom.ancestors(id));
         let names = ancestors.map(|id| {
             let attribute = |name| dom.attribute(id, name).unwrap_or_default();
             crate::text::collapsed(&format!("{} {} {}", dom.name(id), attribute("class"), attribute("id")))
         });
-        BlockReport { text, features: vector.to_vec(), chain, group, names: names.collect() }
+        BlockReport { text: block.text(dom), features: vector.to_vec(), chain, group, names: names.collect() }
     };
     tree.blocks.iter().zip(&vectors).zip(groups.paths().1).map(report).collect()
 }

@@ -138,8 +138,7 @@ fn label(dom: &Dom, view: &ContentView, link: NodeId) -> Option<Label> {
     if text.is_empty() {
         return None;
     }
-    let is_next = |rel: &str| rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("next"));
-    if dom.attribute(link, "rel").is_some_and(is_next) {
+    if dom.has_word(link, "rel", "next") {
         return Some(Label::Next);
     }
     label_of(text)

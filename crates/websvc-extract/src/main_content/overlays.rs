@@ -56,7 +56,7 @@ pub(super) fn exclude(dom: &Dom, view: &mut ContentView) {
     let found: Vec<(NodeId, OverlayKind)> = view.nodes(dom).filter_map(overlay).collect();
     let (consent, windows): (Vec<_>, Vec<_>) = found
         .into_iter()
-        .filter(|&(id, _)| !has_content(dom, id))
+        .filter(|&(id, _)| !dom.has_page_content(id))
         .partition(|&(_, kind)| kind == OverlayKind::Consent);
     consent.iter().for_each(|&(id, _)| view.exclude(id));
     if windows.is_empty() {
@@ -102,9 +102,4 @@ fn is_consent_manager(name: &str) -> bool {
         && CONSENT_MANAGERS
             .iter()
             .any(|prefix| prefix.as_bytes()[0] == first && crate::text::starts_with_ignore_case(name, prefix))
-}
-
-/// Returns whether an element has the content of the page, whatever its name.
-fn has_content(dom: &Dom, top: NodeId) -> bool {
-    dom.descendants(top).any(|id| [Tag::Main, Tag::Article, Tag::H1].into_iter().any(|tag| dom.is(id, tag)))
 }

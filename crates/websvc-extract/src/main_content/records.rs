@@ -49,7 +49,7 @@ pub(super) fn keep_prices(dom: &Dom, tree: &BlockTree, kept: &mut [bool]) {
     for index in open {
         let block = &tree.blocks[index];
         // The text comes last, because searching it for currencies is expensive.
-        kept[index] = is_in_kept_record[block.owner] && is_price(dom, block);
+        kept[index] = is_in_kept_record[block.owner] && has_price(&block.text(dom));
     }
 }
 
@@ -64,14 +64,6 @@ fn in_kept_records(tree: &BlockTree, kept_words: &[f32]) -> Vec<bool> {
         is_inside[index] = is_inside[element.parent] || is_kept_record;
     }
     is_inside
-}
-
-fn is_price(dom: &Dom, block: &Block) -> bool {
-    let mut text = String::new();
-    for &id in &block.nodes {
-        crate::text::push_collapsed(&mut text, dom.text(id));
-    }
-    has_price(&text)
 }
 
 fn is_record(tree: &BlockTree, element: usize) -> bool {

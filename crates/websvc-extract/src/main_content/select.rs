@@ -1,7 +1,6 @@
 //! Selects the blocks to keep by their scores, and the images and rules between them.
 
-use super::blocks::{Block, BlockTree};
-use super::features::{chain, heading_level};
+use super::blocks::{Block, BlockTree, chain, heading_level};
 use super::groups::Groups;
 use super::tokens::{self, Hints};
 use super::{media, next_page, records, topics, wordless};

@@ -7,6 +7,7 @@ mod courses;
 mod diet;
 mod draft;
 mod entity;
+mod lexicon;
 mod signals;
 mod state;
 mod text;

@@ -2,116 +2,11 @@
 
 use super::courses;
 use super::entity::is_food_establishment;
+use super::lexicon::{MenuSense, has_sense, sense};
 use crate::document::Document;
 use crate::metadata;
 use crate::product::identity::{heading_texts, words};
 use crate::structured::StructuredData;
-use std::collections::HashSet;
-
-/// Words for a menu, in lower case.
-const MENU_WORDS: [&str; 19] = [
-    "menu",
-    "menus",
-    "menü",
-    "speisekarte",
-    "speisen",
-    "getränkekarte",
-    "karte",
-    "mittagskarte",
-    "wochenkarte",
-    "carte",
-    "carta",
-    "menú",
-    "cardápio",
-    "kaart",
-    "menukaart",
-    "ementa",
-    "meny",
-    "lunch",
-    "dinner",
-];
-
-/// Words of sections of menus, in lower case.
-const SECTION_WORDS: [&str; 74] = [
-    "starters",
-    "starter",
-    "appetizers",
-    "appetisers",
-    "mains",
-    "main",
-    "entrees",
-    "entrées",
-    "desserts",
-    "dessert",
-    "drinks",
-    "beverages",
-    "salads",
-    "salad",
-    "soups",
-    "soup",
-    "pizza",
-    "pizzas",
-    "pasta",
-    "burgers",
-    "sandwiches",
-    "sides",
-    "breakfast",
-    "brunch",
-    "lunch",
-    "dinner",
-    "coffee",
-    "tea",
-    "teas",
-    "wine",
-    "wines",
-    "cocktails",
-    "beer",
-    "beers",
-    "sushi",
-    "rolls",
-    "noodles",
-    "tacos",
-    "tapas",
-    "grill",
-    "seafood",
-    "snacks",
-    "vorspeisen",
-    "hauptgerichte",
-    "hauptspeisen",
-    "nachspeisen",
-    "desserts",
-    "getränke",
-    "suppen",
-    "salate",
-    "beilagen",
-    "frühstück",
-    "kaffee",
-    "weine",
-    "bier",
-    "plats",
-    "boissons",
-    "fromages",
-    "antipasti",
-    "primi",
-    "secondi",
-    "dolci",
-    "contorni",
-    "bevande",
-    "vini",
-    "entrantes",
-    "ensaladas",
-    "sopas",
-    "carnes",
-    "pescados",
-    "postres",
-    "bebidas",
-    "sobremesas",
-    "nagerechten",
-];
-
-/// Words of sections that price lists other than menus have, too: meals that a hotel charges for, and things.
-const AMBIGUOUS_WORDS: [&str; 9] =
-    ["main", "breakfast", "brunch", "lunch", "dinner", "frühstück", "rolls", "grill", "sides"];
 
 /// The evidence of a page.
 #[derive(Debug)]
@@ -136,12 +31,14 @@ impl MenuSignals {
         let texts = heading_texts(document).into_iter().chain(metadata::title(&document.dom));
         let names: Vec<String> = texts.flat_map(|text| words(&text)).collect();
         let path = words(&path);
-        let names_menu = names.iter().chain(&path).any(|word| MENU_WORDS.contains(&word.as_str()));
+        let names_menu = has_sense(&names, MenuSense::MENU) || has_sense(&path, MenuSense::MENU);
         MenuSignals {
             is_food_establishment,
             names_menu,
-            names_place: courses::is_place(&names) || courses::is_place(&site),
-            names_other_trade: [&names, &site, &path].into_iter().any(|words| courses::is_other_trade(words)),
+            names_place: has_sense(&names, MenuSense::PLACE) || has_sense(&site, MenuSense::PLACE),
+            names_other_trade: [names, site, path]
+                .iter()
+                .any(|words| has_sense(words, MenuSense::OTHER_TRADE)),
         }
     }
 
@@ -152,10 +49,8 @@ impl MenuSignals {
             return true;
         }
         let is_food = |name: &&str| {
-            let is_clear = |word: &String| {
-                let word = word.as_str();
-                SECTION_WORDS.contains(&word) && !AMBIGUOUS_WORDS.contains(&word)
-            };
+            let is_clear =
+                |word: &String| sense(word).is(MenuSense::SECTION) && !sense(word).is(MenuSense::AMBIGUOUS);
             words(name).iter().any(is_clear)
         };
         let has_courses =
@@ -169,7 +64,6 @@ impl MenuSignals {
         if self.is_food_establishment {
             return true;
         }
-        let known: HashSet<String> = section_names.flat_map(words).collect();
-        self.names_menu && SECTION_WORDS.iter().any(|word| known.contains(*word))
+        self.names_menu && section_names.flat_map(words).any(|word| sense(&word).is(MenuSense::SECTION))
     }
 }

@@ -86,16 +86,8 @@ fn heading_of(document: &Document, block: NodeId) -> Option<u8> {
 
 /// Returns the level of a heading.
 fn heading_level(tag: Tag) -> Option<u8> {
-    Some(match tag {
-        Tag::H1 => 1,
-        Tag::H2 => 2,
-        Tag::H3 => 3,
-        Tag::H4 => 4,
-        Tag::H5 => 5,
-        Tag::H6 => 6,
-        Tag::Caption | Tag::Summary | Tag::Legend => 7,
-        _ => return None,
-    })
+    let is_caption = matches!(tag, Tag::Caption | Tag::Summary | Tag::Legend);
+    tag.heading_level().or(is_caption.then_some(7)).map(|level| level as u8)
 }
 
 /// Returns whether the class of an element says that it is the title of a section, such as `menu-section-title`.

@@ -56,9 +56,8 @@ pub(super) fn read(context: OutputContext<'_>, id: NodeId, class: &str) -> Optio
 /// Finds the element of the title near the start.
 fn title_of(dom: &Dom, id: NodeId) -> Option<NodeId> {
     let is_title = |element: NodeId| {
-        let class = dom.attribute(element, "class").unwrap_or_default();
         dom.is(element, Tag::Summary)
-            || class.split_ascii_whitespace().any(|token| {
+            || dom.has_class(element, |token| {
                 let is_title = token.ends_with("title") || token.starts_with("admonitionHeading");
                 is_title && !token.ends_with("-content-title")
             })

@@ -1,6 +1,7 @@
 //! Code: the text of a block as written, its language, and fences that its own backticks cannot close.
 
-use super::{OutputContext, toolbar};
+use super::OutputContext;
+use super::labels::{self, LabelKind};
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 
 /// A code block.
@@ -11,74 +12,6 @@ pub(super) struct Block {
     /// The name of the language, or an empty string.
     pub(super) language: String,
 }
-
-/// Languages that highlighters name by a class without a prefix, such as `<code class="python">`.
-const LANGUAGES: [&str; 64] = [
-    "asm",
-    "awk",
-    "bash",
-    "basic",
-    "bat",
-    "c",
-    "clojure",
-    "cmake",
-    "cpp",
-    "csharp",
-    "css",
-    "csv",
-    "d",
-    "dart",
-    "diff",
-    "dockerfile",
-    "elixir",
-    "elm",
-    "erlang",
-    "fortran",
-    "fsharp",
-    "go",
-    "graphql",
-    "groovy",
-    "haskell",
-    "html",
-    "http",
-    "ini",
-    "java",
-    "javascript",
-    "js",
-    "json",
-    "jsx",
-    "julia",
-    "kotlin",
-    "latex",
-    "less",
-    "lisp",
-    "lua",
-    "makefile",
-    "markdown",
-    "matlab",
-    "nginx",
-    "objc",
-    "ocaml",
-    "perl",
-    "php",
-    "powershell",
-    "python",
-    "r",
-    "ruby",
-    "rust",
-    "sass",
-    "scala",
-    "scheme",
-    "scss",
-    "sh",
-    "shell",
-    "sql",
-    "swift",
-    "toml",
-    "ts",
-    "typescript",
-    "yaml",
-];
 
 /// Reads a `<pre>`, or another element with code.
 pub(super) fn block(context: OutputContext<'_>, pre: NodeId) -> Block {
@@ -132,8 +65,7 @@ fn is_part_of_table(tag: Tag) -> bool {
 
 /// Returns whether an element is one line of code, as highlighters mark it.
 fn is_line(dom: &Dom, id: NodeId) -> bool {
-    let class = dom.attribute(id, "class").unwrap_or("");
-    class.split_ascii_whitespace().any(|c| {
+    dom.has_class(id, |c| {
         matches!(
             c,
             "line" | "code-line" | "token-line" | "view-line" | "cl-line" | "cm-line" | "CodeMirror-line"
@@ -162,7 +94,7 @@ fn is_code_header(dom: &Dom, id: NodeId) -> bool {
 fn is_control(dom: &Dom, id: NodeId) -> bool {
     let mut texts = dom.descendants(id).take(6).map(|inner| dom.text(inner).trim());
     let first = texts.find(|text| !text.is_empty()).unwrap_or_default();
-    first.contains(' ') && toolbar::is_control(first) && texts.all(str::is_empty)
+    first.contains(' ') && labels::is_control(first) && texts.all(str::is_empty)
 }
 
 /// Returns whether an element before the code has its line numbers.
@@ -188,8 +120,7 @@ pub(super) fn are_line_numbers(text: &str) -> bool {
 
 /// Returns whether an element has line numbers next to code.
 pub(super) fn is_gutter(dom: &Dom, id: NodeId) -> bool {
-    let class = dom.attribute(id, "class").unwrap_or("");
-    class.split_ascii_whitespace().any(|c| {
+    dom.has_class(id, |c| {
         matches!(
             c,
             "gutter"
@@ -235,8 +166,7 @@ pub(super) fn language(dom: &Dom, pre: NodeId) -> Option<String> {
 
 fn declared(dom: &Dom, id: NodeId) -> Option<String> {
     let attributes = ["data-lang", "data-language", "data-enlighter-language", "data-code-lang"];
-    let attribute = attributes.iter().find_map(|name| dom.attribute(id, name));
-    if let Some(language) = attribute.and_then(language_name) {
+    if let Some(language) = dom.first_attribute(id, &attributes).and_then(language_name) {
         return Some(language);
     }
     let mut class = dom.attribute(id, "class")?.split_ascii_whitespace();
@@ -282,7 +212,7 @@ fn language_class(dom: &Dom, id: NodeId) -> Option<String> {
 
 pub(super) fn known_language(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
-    LANGUAGES.binary_search(&name.as_str()).is_ok().then_some(name)
+    (labels::kind_of(&name) == Some(LabelKind::Language)).then_some(name)
 }
 
 /// Converts a language name to the form that fences use. `None` if it is not one.

@@ -300,11 +300,10 @@ fn is_reference(context: OutputContext<'_>, link: NodeId, fragment: &str) -> boo
     }
     let is_superscript = dom.ancestors(link).take(2).any(|ancestor| dom.is(ancestor, Tag::Sup))
         || dom.children(link).any(|child| dom.is(child, Tag::Sup));
-    let class = dom.attribute(link, "class").unwrap_or_default();
     is_superscript
         || matches!(dom.attribute(link, "role"), Some("doc-noteref"))
         || dom.attribute(link, "epub:type") == Some("noteref")
-        || class.split_ascii_whitespace().any(|name| name.contains("footnote") || name.contains("noteref"))
+        || dom.has_class(link, |name| name.contains("footnote") || name.contains("noteref"))
         || dom.attribute(link, "data-type") == Some("noteref")
         || ["fn", "footnote", "_ftn", "cite_note", "_edn", "endnote", "easy-footnote", "note"]
             .iter()

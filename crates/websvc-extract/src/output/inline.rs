@@ -1,6 +1,7 @@
 //! The text of one paragraph: white space is collapsed, markdown is escaped where it would be parsed as markup, and
 //! emphasis and links are opened only around existing text.
 
+use super::escape::is_entity;
 use super::{code, math};
 use crate::limits::MAX_OUTPUT_BYTES;
 use crate::text::{is_dropped, is_idle_joiner, is_space, joins};
@@ -446,38 +447,4 @@ fn remove_ranges(text: &str, ranges: &mut Vec<(usize, usize)>) -> String {
 /// Returns whether the flanking rules of CommonMark count the character as punctuation.
 fn is_punctuation(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_punctuation() } else { !c.is_alphanumeric() && !c.is_whitespace() }
-}
-
-/// Returns whether the text after an ampersand makes it a character reference.
-pub(super) fn is_entity(rest: &str) -> bool {
-    let name = rest.strip_prefix('#').unwrap_or(rest);
-    let end = name.bytes().take(32).position(|b| !b.is_ascii_alphanumeric());
-    end.is_some_and(|end| end > 0 && name.as_bytes()[end] == b';')
-}
-
-/// Escapes the start of a line that would be a heading, list, quote, rule or fence.
-pub(super) fn escape_line_start(line: &str) -> Option<String> {
-    let first = line.bytes().next()?;
-    let is_end_or_space = |rest: &str| rest.is_empty() || rest.starts_with(' ');
-    let at = match first {
-        b'#' => {
-            let rest = line.trim_start_matches('#');
-            (line.len() - rest.len() <= 6 && is_end_or_space(rest)).then_some(0)
-        }
-        b'>' => Some(0),
-        b'-' | b'+' | b'=' | b'|' | b':' => {
-            // A rule, the underline of a heading, or the delimiter row of a table.
-            let is_ruler =
-                line.contains(['-', '=']) && line.chars().all(|c| matches!(c, '-' | '=' | ' ' | '|' | ':'));
-            (is_ruler || (!matches!(first, b'|' | b':') && is_end_or_space(&line[1..]))).then_some(0)
-        }
-        b'*' => is_end_or_space(&line[1..]).then_some(0),
-        b'0'..=b'9' => {
-            let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-            let digits = line.len() - rest.len();
-            (digits <= 9 && rest.starts_with(['.', ')']) && is_end_or_space(&rest[1..])).then_some(digits)
-        }
-        _ => None,
-    }?;
-    Some(format!("{}\\{}", &line[..at], &line[at..]))
 }

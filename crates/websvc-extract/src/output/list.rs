@@ -2,20 +2,11 @@
 
 use super::OutputContext;
 use super::lines::BlockSeparator;
-use super::markdown::Writer;
+use super::markdown::{Writer, WrittenList};
 use crate::dom::{NodeId, NodeKind, Tag};
 
 /// Maximum number of elements between a list and its items.
 const MAX_WRAPPERS: usize = 8;
-
-/// An ordered list that was written last.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct WrittenList {
-    /// Length of the output after it, and the depth of nesting.
-    end: (usize, usize),
-    next_number: u64,
-    delimiter: char,
-}
 
 /// A list while it is written.
 struct List {
@@ -171,10 +162,7 @@ impl Writer<'_> {
             }
             None => self.lines.open(marker, &indent),
         }
-        let outer = std::mem::replace(&mut self.in_item, true);
-        self.children(id);
-        self.flush();
-        self.in_item = outer;
+        self.children_in_item(id, true);
         self.lines.close();
     }
 

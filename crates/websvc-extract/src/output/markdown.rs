@@ -1,16 +1,14 @@
 //! The markdown writer: CommonMark with GFM tables, in one walk over the view.
 
 use super::boxes::{BoxKind, Boxes};
+use super::escape::escape_line_start;
 use super::footnotes::Footnotes;
-use super::inline::{EscapeContext, Inline, InlineMark, escape_line_start};
+use super::inline::{EscapeContext, Inline, InlineMark};
 use super::lines::{BlockSeparator, Lines};
-use super::list::WrittenList;
 use super::math::{self, Formula};
-use super::note::{OwnLabel, SharedBlock};
 use super::toolbar::Toolbars;
-use super::{FormattedText, OutputContext, callout, code, heading};
+use super::{FormattedText, OutputContext, callout, card_title};
 use crate::dom::{NodeId, NodeKind, Tag};
-use crate::text::collapsed;
 use std::collections::HashMap;
 
 /// Writes the view as markdown.
@@ -42,7 +40,7 @@ pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
         own_label: None,
         pending_notes: Vec::new(),
         in_heading: false,
-        title_links: heading::covered_titles(context, &headings),
+        title_links: card_title::covered_titles(context, &headings),
         footnotes: Footnotes::find(context, &anchors, &spans),
         boxes: Boxes::from_dom(dom),
         toolbars: Toolbars::find(context, &code_blocks),
@@ -53,6 +51,32 @@ pub(crate) fn write(context: OutputContext<'_>) -> FormattedText {
         writer.write_pending_notes();
     }
     writer.lines.finish()
+}
+
+/// An ordered list that was written last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WrittenList {
+    /// Length of the output after it, and the depth of nesting.
+    pub(super) end: (usize, usize),
+    pub(super) next_number: u64,
+    pub(super) delimiter: char,
+}
+
+/// The block with several notes that is being written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SharedBlock {
+    /// The depth of nesting around it.
+    pub(super) depth: usize,
+    /// True after the start of its first note.
+    pub(super) is_in_note: bool,
+}
+
+/// The label of a note whose text has not begun.
+#[derive(Debug)]
+pub(super) struct OwnLabel {
+    pub(super) label: String,
+    /// True if a text of its own is the label.
+    pub(super) is_apart: bool,
 }
 
 /// The state of the walk. It recurses into nested elements, whose depth the DOM limits.
@@ -107,6 +131,14 @@ impl Writer<'_> {
                 self.node(child);
             }
         }
+    }
+
+    /// Writes the children as blocks of an item, or of something else.
+    pub(super) fn children_in_item(&mut self, id: NodeId, in_item: bool) {
+        let outer = std::mem::replace(&mut self.in_item, in_item);
+        self.children(id);
+        self.flush();
+        self.in_item = outer;
     }
 
     fn element(&mut self, id: NodeId, tag: Tag) {
@@ -191,16 +223,11 @@ impl Writer<'_> {
                 self.inline.push_space();
             }
             // The sign that opens a margin note.
-            Label if self.has_class(id, "margin-toggle") => {}
+            Label if self.context.dom.has_class(id, |class| class == "margin-toggle") => {}
             Div | Aside | Section | Details | Span | P => self.container(id, tag),
             _ if tag.is_block() => self.block(id),
             _ => self.children(id),
         }
-    }
-
-    fn has_class(&self, id: NodeId, name: &str) -> bool {
-        let class = self.context.dom.attribute(id, "class").unwrap_or_default();
-        class.split_ascii_whitespace().any(|token| token == name)
     }
 
     /// Writes a flexible box: its children are apart, whatever their tags.
@@ -314,10 +341,7 @@ impl Writer<'_> {
         }
         self.separate_block();
         self.lines.open("> ", "> ");
-        let outer = std::mem::replace(&mut self.in_item, false);
-        self.children(id);
-        self.flush();
-        self.in_item = outer;
+        self.children_in_item(id, false);
         self.lines.close();
         self.lines.separate(BlockSeparator::Blank);
     }
@@ -369,84 +393,6 @@ impl Writer<'_> {
         self.inline.push_raw(&format!("</{name}>"));
     }
 
-    fn inline_code(&mut self, id: NodeId) {
-        let OutputContext { dom, view, .. } = self.context;
-        if view.below(dom, id).any(|child| matches!(dom.tag(child), Some(Tag::Pre | Tag::Table | Tag::P))) {
-            return self.children(id);
-        }
-        // A code block without `<pre>`.
-        let style = dom.attribute(id, "style").unwrap_or_default();
-        let keeps_lines = style.contains("white-space") && style.contains("pre");
-        if keeps_lines
-            && self.flat == 0
-            && view.below(dom, id).any(|inner| dom.text(inner).trim().contains('\n'))
-        {
-            return self.code_block(id);
-        }
-        let text = view.text(dom, id);
-        if text.is_empty() {
-            return self.children(id);
-        }
-        if view.below(dom, id).any(|inner| dom.is(inner, Tag::Br)) || keeps_lines && self.inline.is_cell() {
-            return self.code_lines(&code::block(self.context, id).text);
-        }
-        let text = if self.inline.is_cell() { text.replace('|', "\\|") } else { text };
-        let (first, last) = ends_of_text(dom, id);
-        if first.starts_with([' ', '\n']) {
-            self.inline.push_space();
-        }
-        self.inline.push_code(&text);
-        if last.ends_with([' ', '\n']) {
-            self.inline.push_space();
-        }
-    }
-
-    pub(super) fn code_block(&mut self, id: NodeId) {
-        self.flush();
-        let block = code::block(self.context, id);
-        if self.flat > 0 {
-            self.inline.end_block();
-            self.code_lines(&block.text);
-            return self.inline.end_block();
-        }
-        if block.text.trim().is_empty() {
-            // A `<pre>` around images, or around line numbers only.
-            if self.context.view.below(self.context.dom, id).any(|inner| self.context.dom.is(inner, Tag::Img))
-            {
-                self.children(id);
-            }
-            return;
-        }
-        self.separate_block();
-        let fence = code::fence(&block.text);
-        let label = self.toolbars.language(id).unwrap_or_default();
-        let language = if block.language.is_empty() { label } else { &block.language };
-        self.lines.line(&format!("{fence}{language}"));
-        for line in block.text.split('\n') {
-            self.lines.line(line);
-        }
-        self.lines.line(&fence);
-        self.lines.separate(BlockSeparator::Blank);
-    }
-
-    /// Writes code where its block cannot be: in a heading on one line, otherwise line by line.
-    fn code_lines(&mut self, code: &str) {
-        if self.flat > 0 && !self.inline.is_cell() {
-            let code = collapsed(code);
-            if !code.is_empty() {
-                self.inline.push_code(&code);
-            }
-            return;
-        }
-        for (index, line) in code.lines().filter(|line| !line.trim().is_empty()).enumerate() {
-            if index > 0 {
-                self.inline.push_break();
-            }
-            let line = line.trim_end().replace('\t', "    ");
-            self.inline.push_code(&if self.inline.is_cell() { line.replace('|', "\\|") } else { line });
-        }
-    }
-
     /// Writes a formula: on a line of its own, if it is a display formula and blocks are possible.
     pub(super) fn formula(&mut self, formula: &Formula) {
         let Formula { latex, display } = formula;
@@ -469,11 +415,4 @@ impl Writer<'_> {
 fn is_checkbox(text: &str) -> bool {
     let rest = ["[ ]", "[x]", "[X]"].iter().find_map(|mark| text.strip_prefix(mark));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
-}
-
-/// Returns the first and the last text of an element.
-fn ends_of_text(dom: &crate::dom::Dom, id: NodeId) -> (&str, &str) {
-    let mut texts = dom.descendants(id).map(|inner| dom.text(inner)).filter(|text| !text.is_empty());
-    let first = texts.next().unwrap_or_default();
-    (first, texts.last().unwrap_or(first))
 }

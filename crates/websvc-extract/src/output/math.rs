@@ -27,8 +27,7 @@ pub(super) struct Formula {
 pub(super) fn of_math(dom: &Dom, math: NodeId) -> Formula {
     let display = dom.attribute(math, "display") == Some("block")
         || dom.ancestors(math).take(MAX_ANCESTORS).any(|ancestor| {
-            let class = dom.attribute(ancestor, "class").unwrap_or_default();
-            class.split_ascii_whitespace().any(|name| matches!(name, "katex-display" | "MathJax_Display"))
+            dom.has_class(ancestor, |name| matches!(name, "katex-display" | "MathJax_Display"))
                 || (dom.name(ancestor) == "mjx-container"
                     && dom.attribute(ancestor, "display") == Some("true"))
         });
@@ -61,7 +60,7 @@ pub(super) fn of_attribute(dom: &Dom, id: NodeId, class: &str) -> Option<Formula
     if !(class.contains("math") || class.contains("katex") || class.contains("latex")) {
         return None;
     }
-    let latex = SOURCE_ATTRIBUTES.iter().find_map(|name| dom.attribute(id, name)).map(collapsed)?;
+    let latex = dom.first_attribute(id, &SOURCE_ATTRIBUTES).map(collapsed)?;
     let display = dom.is(id, Tag::Div) || class.contains("block") || class.contains("display");
     (!latex.is_empty()).then_some(Formula { latex, display })
 }

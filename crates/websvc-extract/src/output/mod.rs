@@ -2,11 +2,15 @@
 
 mod boxes;
 mod callout;
+mod card_title;
 mod code;
+mod code_writer;
+mod escape;
 mod footnotes;
 mod heading;
 mod html;
 mod inline;
+mod labels;
 mod lines;
 mod list;
 mod markdown;

@@ -3,25 +3,8 @@
 use super::OutputContext;
 use super::footnotes::without_brackets;
 use super::lines::BlockSeparator;
-use super::markdown::Writer;
+use super::markdown::{OwnLabel, SharedBlock, Writer};
 use crate::dom::NodeId;
-
-/// The block with several notes that is being written.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SharedBlock {
-    /// The depth of nesting around it.
-    depth: usize,
-    /// True after the start of its first note.
-    is_in_note: bool,
-}
-
-/// The label of a note whose text has not begun.
-#[derive(Debug)]
-pub(super) struct OwnLabel {
-    label: String,
-    /// True if a text of its own is the label.
-    is_apart: bool,
-}
 
 impl Writer<'_> {
     /// Writes a footnote outside the list that it is an item of.

@@ -1,8 +1,9 @@
 //! Links, images, and links to embedded media.
 
-use super::inline::{EscapeContext, Inline, InlineMark, is_entity};
+use super::escape::escape_target;
+use super::inline::{EscapeContext, Inline, InlineMark};
 use super::markdown::Writer;
-use super::{BASE64_MARKER, OutputContext, heading, math};
+use super::{BASE64_MARKER, OutputContext, card_title, math};
 use crate::dom::{Dom, NodeId, Tag};
 use crate::options::Base64Images;
 use crate::text::{collapsed, starts_with_ignore_case};
@@ -35,7 +36,7 @@ impl Writer<'_> {
         let target = escape_target(url.as_str());
         // A link around a card is written around the title of the card.
         if self.flat == 0
-            && let Some(title) = heading::title_of(self.context, id)
+            && let Some(title) = card_title::title_of(self.context, id)
         {
             if fragment.is_none() {
                 self.title_links.insert(title, target);
@@ -104,7 +105,7 @@ impl Writer<'_> {
         let Some(url) = embed::address(dom, id).and_then(|address| links::resolve(base, &address)) else {
             return;
         };
-        let label = ["title", "aria-label"].iter().find_map(|name| dom.attribute(id, name)).map(collapsed);
+        let label = dom.first_attribute(id, &["title", "aria-label"]).map(collapsed);
         let name = label
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| if tag == Tag::Audio { "Audio".to_owned() } else { "Video".to_owned() });
@@ -132,33 +133,4 @@ fn is_tracking_pixel(dom: &Dom, img: NodeId) -> bool {
     let is_tiny =
         |name| dom.attribute(img, name).is_some_and(|size| matches!(size.trim(), "0" | "1" | "0px" | "1px"));
     is_tiny("width") && is_tiny("height")
-}
-
-/// Escapes a URL for use inside `(...)`, also in a table cell.
-pub(super) fn escape_target(url: &str) -> String {
-    let mut depth = 0_i32;
-    let is_balanced = url.chars().all(|c| {
-        depth += match c {
-            '(' => 1,
-            ')' => -1,
-            _ => 0,
-        };
-        depth >= 0
-    }) && depth == 0;
-    let mut out = String::with_capacity(url.len());
-    for (at, c) in url.char_indices() {
-        match c {
-            // A parser would replace a character reference.
-            '&' if is_entity(&url[at + 1..]) => out.push_str("\\&"),
-            '(' if !is_balanced => out.push_str("%28"),
-            ')' if !is_balanced => out.push_str("%29"),
-            '<' => out.push_str("%3C"),
-            '>' => out.push_str("%3E"),
-            '|' => out.push_str("%7C"),
-            '\\' => out.push_str("%5C"),
-            c if c.is_whitespace() => out.push_str("%20"),
-            c => out.push(c),
-        }
-    }
-    out
 }

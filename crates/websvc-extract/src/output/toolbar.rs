@@ -1,5 +1,6 @@
 //! The labels around code that are controls: names of buttons, line numbers, and the name of the language.
 
+use super::labels::{LabelKind, is_control, kind_of, normalized};
 use super::{OutputContext, code};
 use crate::dom::{NodeId, Tag};
 use std::collections::{HashMap, HashSet};
@@ -16,68 +17,6 @@ const MAX_NUMBER_BYTES: usize = 1 << 20;
 
 /// Maximum number of code blocks whose controls are searched.
 const MAX_CODE_BLOCKS: usize = 2_000;
-
-/// Texts that are controls wherever they are next to code.
-const CONTROLS: [&str; 34] = [
-    "click to copy",
-    "collapse code",
-    "collapse snippet",
-    "copied",
-    "copied to clipboard",
-    "copy",
-    "copy code",
-    "copy code to clipboard",
-    "copy command",
-    "copy snippet",
-    "copy text",
-    "copy this code",
-    "copy to clipboard",
-    "disable word wrap",
-    "enable word wrap",
-    "enter fullscreen mode",
-    "exit fullscreen mode",
-    "expand code",
-    "expand snippet",
-    "hide line numbers",
-    "hide results",
-    "open in playground",
-    "press to copy",
-    "run code snippet",
-    "select all",
-    "show line numbers",
-    "toggle fullscreen",
-    "toggle line numbers",
-    "toggle line wrap",
-    "toggle word wrap",
-    "toggle wrap",
-    "unwrap lines",
-    "word wrap",
-    "wrap lines",
-];
-
-/// Texts that are controls next to another control, or in a button.
-const WEAK_CONTROLS: [&str; 20] = [
-    "code",
-    "collapse",
-    "download",
-    "edit",
-    "expand",
-    "explain",
-    "full screen",
-    "fullscreen",
-    "open",
-    "plain text",
-    "play",
-    "preview",
-    "print",
-    "raw",
-    "run",
-    "run code",
-    "share",
-    "view",
-    "view raw",
-    "wrap",
-];
 
 /// Names of languages that are not in the list of their classes.
 const LANGUAGE_NAMES: [(&str, &str); 16] = [
@@ -179,8 +118,9 @@ impl Toolbars {
                 .ancestors(id)
                 .take(3)
                 .any(|above| dom.is(above, Tag::Button) || dom.attribute(above, "role") == Some("button"));
-            if CONTROLS.contains(&label.as_str())
-                || (has_control || is_in_control) && WEAK_CONTROLS.contains(&label.as_str())
+            let kind = kind_of(&label);
+            if kind == Some(LabelKind::Control)
+                || (has_control || is_in_control) && kind == Some(LabelKind::WeakControl)
             {
                 self.controls.insert(id);
             } else if let Some(language) = language_of(&label)
@@ -223,16 +163,6 @@ impl Toolbars {
     pub(super) fn language(&self, pre: NodeId) -> Option<&str> {
         self.languages.get(&pre).map(String::as_str)
     }
-}
-
-fn normalized(text: &str) -> String {
-    let text = crate::text::start_of(text.trim(), 40);
-    text.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '+' | '#')).to_lowercase()
-}
-
-/// Returns whether a text next to code is the name of a control.
-pub(super) fn is_control(text: &str) -> bool {
-    CONTROLS.contains(&normalized(text).as_str())
 }
 
 fn language_of(label: &str) -> Option<String> {

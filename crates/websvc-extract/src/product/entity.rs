@@ -1,18 +1,17 @@
 //! Products of schema.org, in JSON-LD, microdata or RDFa.
 
 use super::budget::DraftBudget;
-use super::draft::{ProductDraft, VariantDraft, image, name};
+use super::draft::{ProductDraft, VariantDraft, name};
 use super::identity::PageIdentity;
 use super::merge::MAX_DRAFTS;
 use super::offers;
+use super::properties::{MAX_OPTIONS, gtin, images};
 use crate::limits::MAX_LABEL_BYTES;
-use crate::links::resolve;
-use crate::structured::{Entity, Graph, Property};
+use crate::links::resolve_web;
+use crate::structured::{Entity, Graph};
 use crate::text::start_of;
 use std::collections::{BTreeMap, HashSet};
-use url::Url;
-use websvc_types::limits::{PRODUCT_IMAGES_MAX, PRODUCT_VARIANTS_MAX};
-use websvc_types::product::ItemImage;
+use websvc_types::limits::PRODUCT_VARIANTS_MAX;
 
 /// Types of products.
 pub(super) const PRODUCT_TYPES: [&str; 8] = [
@@ -44,22 +43,9 @@ const RELATIONS: [&str; 11] = [
     "model",
 ];
 
-/// Properties that are options of a variant.
-const OPTIONS: [&str; 4] = ["color", "size", "material", "pattern"];
-
-/// Properties with global IDs, the most specific one first.
-const GTINS: [&str; 6] = ["gtin13", "gtin14", "gtin12", "gtin8", "gtin", "isbn"];
-
-/// Maximum number of options of a variant.
-const MAX_OPTIONS: usize = 30;
-
 /// Returns the products that are entities of their own, not values of another one.
 pub(super) fn drafts(graph: &Graph, page: &PageIdentity) -> Vec<ProductDraft> {
-    let related: HashSet<_> = graph
-        .entities()
-        .flat_map(|entity| RELATIONS.iter().flat_map(move |relation| entity.entities(relation)))
-        .map(|entity| entity.id)
-        .collect();
+    let related = graph.values_of(&RELATIONS);
     let mains: HashSet<_> =
         graph.roots().flat_map(|root| root.entities("mainEntity")).map(|entity| entity.id).collect();
     let is_inside = |entity: &Entity<'_>| {
@@ -97,7 +83,7 @@ fn draft(
     }
     Some(ProductDraft {
         title,
-        url: entity.text("url").and_then(|url| page_url(page.base(), url)),
+        url: entity.text("url").and_then(|url| resolve_web(page.base(), url)),
         brand: entity.label("brand").map(str::to_owned),
         category: category(entity),
         description: entity.text("description").map(str::to_owned),
@@ -115,10 +101,6 @@ fn group(entity: Entity<'_>, parent: Option<Entity<'_>>) -> Option<String> {
     let by_parent =
         || parent.and_then(|parent| id(parent).or_else(|| parent.text("name").map(str::to_owned)));
     entity.text("inProductGroupWithID").map(str::to_owned).or_else(by_parent).or(own)
-}
-
-fn page_url(base: &Url, url: &str) -> Option<Url> {
-    resolve(base, url).filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
 /// Returns the category: a path, or the levels of a list joined to one.
@@ -164,47 +146,7 @@ fn add_varying_options(values: &mut BTreeMap<String, String>, group: Entity<'_>,
     }
 }
 
-/// Returns the options of a product: usual properties, and those that it names itself.
-pub(super) fn options(entity: Entity<'_>) -> BTreeMap<String, String> {
-    let mut values = BTreeMap::new();
-    for option in OPTIONS {
-        let labels: Vec<String> = entity.labels(option).take(5).filter_map(name).collect();
-        if !labels.is_empty() {
-            values.insert(option.to_owned(), labels.join(", "));
-        }
-    }
-    for property in entity.entities("additionalProperty").take(MAX_OPTIONS) {
-        let (Some(key), Some(value)) =
-            (property.text("name").and_then(name), property.label("value").and_then(name))
-        else {
-            continue;
-        };
-        if values.len() < MAX_OPTIONS {
-            values.entry(key).or_insert(value);
-        }
-    }
-    values
-}
-
-/// Returns the global ID of a product or offer.
-pub(super) fn gtin(entity: Entity<'_>) -> Option<String> {
-    GTINS.iter().find_map(|property| entity.text(property)).and_then(name)
-}
-
 /// Returns the IDs of a product that other sources may name too.
 fn codes(entity: Entity<'_>) -> Vec<String> {
     entity.text("sku").and_then(name).into_iter().chain(gtin(entity)).collect()
-}
-
-/// Returns the images of a product or offer.
-pub(crate) fn images(entity: Entity<'_>, base: &Url) -> Vec<ItemImage> {
-    let images = entity.values("image").filter_map(|value| match value {
-        Property::Literal(literal) => image(base, literal.as_str().trim(), None),
-        Property::Entity(object) => {
-            let url =
-                ["contentUrl", "url"].iter().find_map(|name| object.text(name)).or(object.identifier())?;
-            image(base, url, object.text("caption").or_else(|| object.text("name")))
-        }
-    });
-    images.take(PRODUCT_IMAGES_MAX).collect()
 }

@@ -159,7 +159,7 @@ pub(crate) fn heading_texts(document: &Document) -> Vec<String> {
     let is_added = |id: NodeId| {
         document.json_ld_content.is_some_and(|added| dom.ancestors(id).any(|above| above == added))
     };
-    let headings = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::H1) && !is_added(id));
+    let headings = dom.elements(Tag::H1).filter(|&id| !is_added(id));
     headings.take(MAX_HEADINGS).map(|id| text_of(dom, id, 300)).collect()
 }
 

@@ -67,13 +67,8 @@ fn shares_words(a: &str, b: &str) -> bool {
 
 /// Adds a product that is a variant of the same product as another one.
 fn add_group_member(product: &mut ProductDraft, member: ProductDraft) {
-    let ProductDraft { title, url: _, brand, category, description, variants, codes, group: _, is_main } =
-        member;
-    product.is_main |= is_main;
-    product.brand = product.brand.take().or(brand);
-    product.category = product.category.take().or(category);
-    product.description = product.description.take().or(description);
-    product.codes.extend(codes);
+    let title = member.title.clone();
+    let variants = fill_facts(product, member);
     // The group itself has neither price nor stock; its members have.
     product.variants.retain(|known| known.variant.price.is_some() || known.variant.sku.is_some());
     for mut draft in variants {
@@ -82,15 +77,21 @@ fn add_group_member(product: &mut ProductDraft, member: ProductDraft) {
     }
 }
 
-fn fill(product: &mut ProductDraft, other: ProductDraft) {
-    let ProductDraft { title: _, url, brand, category, description, variants, codes, group: _, is_main } =
+/// Adds what another draft says about the product itself. Returns the variants of that draft.
+fn fill_facts(product: &mut ProductDraft, other: ProductDraft) -> Vec<VariantDraft> {
+    let ProductDraft { title: _, url: _, brand, category, description, variants, codes, group: _, is_main } =
         other;
     product.is_main |= is_main;
-    product.url = product.url.take().or(url);
     product.brand = product.brand.take().or(brand);
     product.category = product.category.take().or(category);
     product.description = product.description.take().or(description);
     product.codes.extend(codes);
+    variants
+}
+
+fn fill(product: &mut ProductDraft, mut other: ProductDraft) {
+    product.url = product.url.take().or(other.url.take());
+    let variants = fill_facts(product, other);
     match (product.variants.as_mut_slice(), variants.len()) {
         ([], _) => product.variants = variants,
         ([single], 1) => variants.into_iter().for_each(|draft| fill_variant(single, draft)),

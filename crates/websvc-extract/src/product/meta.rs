@@ -3,7 +3,7 @@
 use super::draft::{ProductDraft, VariantDraft, image, name};
 use super::identity::PageIdentity;
 use crate::links::resolve;
-use crate::metadata::MetaValue;
+use crate::meta_tags::MetaValue;
 use crate::offer::{Notation, StockStatus, code, price_of, status_text};
 use crate::structured::StructuredData;
 use websvc_types::limits::PRODUCT_IMAGES_MAX;

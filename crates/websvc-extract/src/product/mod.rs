@@ -6,11 +6,12 @@
 
 mod budget;
 pub(crate) mod draft;
-pub(crate) mod entity;
+mod entity;
 pub(crate) mod identity;
 mod merge;
 mod meta;
 pub(crate) mod offers;
+pub(crate) mod properties;
 mod select;
 mod shop;
 mod state;

@@ -2,8 +2,8 @@
 
 use super::budget::DraftBudget;
 use super::draft::{VariantDraft, name};
-use super::entity::{gtin, images, options};
 use super::identity::PageIdentity;
+use super::properties::{gtin, images, options};
 use crate::offer::{Notation, StockStatus, code, price_of, status_text};
 use crate::structured::{Entity, Literal};
 use std::collections::HashSet;

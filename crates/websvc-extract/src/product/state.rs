@@ -122,10 +122,11 @@ fn draft(object: &Object, page: &PageIdentity, budget: &mut DraftBudget) -> Opti
         brand: fields::label(object, &["brand", "vendor", "manufacturer", "brandName"]),
         category: fields::label(object, &["category", "productType", "product_type", "categoryName"])
             .or(shop_category),
-        description: ["description", "descriptionHtml", "shortDescription", "body_html", "short_description"]
-            .iter()
-            .find_map(|field| object.get(*field)?.as_str())
-            .map(str::to_owned),
+        description: fields::string(
+            object,
+            &["description", "descriptionHtml", "shortDescription", "body_html", "short_description"],
+        )
+        .map(str::to_owned),
         variants,
         codes,
         group: None,
@@ -155,17 +156,11 @@ fn limited(
 
 fn variants(object: &Object, page: &PageIdentity) -> Vec<VariantDraft> {
     let own = fields::variant(object, object, page);
-    let list =
-        ["variants", "skus", "variations", "productVariants", "children"].iter().find_map(
-            |field| match object.get(*field)? {
-                Value::Array(items) => Some(items.as_slice()),
-                Value::Object(connection) => fields::members(connection),
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
-            },
-        );
+    let lists = ["variants", "skus", "variations", "productVariants", "children"];
+    let list = lists.iter().find_map(|field| fields::members(object.get(*field)?));
     let members = list.unwrap_or_default().iter().take(PRODUCT_VARIANTS_MAX).filter_map(Value::as_object);
-    let members = members.map(|member| member.get("node").and_then(Value::as_object).unwrap_or(member));
-    let mut drafts: Vec<VariantDraft> = members.filter_map(|member| variant(member, object, page)).collect();
+    let mut drafts: Vec<VariantDraft> =
+        members.filter_map(|member| variant(fields::node(member), object, page)).collect();
     if drafts.is_empty() {
         return vec![own];
     }

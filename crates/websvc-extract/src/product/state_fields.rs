@@ -97,9 +97,14 @@ pub(crate) fn text(object: &Object, names: &[&str]) -> Option<String> {
     })
 }
 
+/// Returns the first string under one of the names, as it is.
+pub(super) fn string<'a>(object: &'a Object, names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|field| object.get(*field)?.as_str())
+}
+
 /// Returns the name of a product or dish.
 pub(crate) fn item_name(object: &Object) -> Option<String> {
-    NAMES.iter().find_map(|field| object.get(*field)?.as_str()).and_then(name)
+    string(object, &NAMES).and_then(name)
 }
 
 /// Returns the ID of an object in the system that it comes from.
@@ -128,15 +133,16 @@ pub(super) fn label(object: &Object, names: &[&str]) -> Option<String> {
 
 /// Returns the price of an object.
 pub(crate) fn price(object: &Object, page: &PageIdentity) -> Option<Price> {
-    let hundredths = HUNDREDTHS.iter().find_map(|field| object.get(*field)?.as_i64());
-    if let Some(hundredths) = hundredths {
-        return Some(Price {
-            amount: hundredths_to_units(hundredths),
-            currency: currency(object),
-            formatted: None,
-        });
-    }
-    field_price(object, &PRICES, page)
+    let hundredths = price_of_hundredths(object);
+    hundredths
+        .map(|price| Price { currency: currency(object), ..price })
+        .or_else(|| field_price(object, &PRICES, page))
+}
+
+/// Returns the price, without its currency, in a field with hundredths.
+fn price_of_hundredths(object: &Object) -> Option<Price> {
+    let hundredths = HUNDREDTHS.iter().find_map(|field| object.get(*field)?.as_i64())?;
+    Some(Price { amount: hundredths_to_units(hundredths), ..Price::default() })
 }
 
 /// Returns the price before a reduction.
@@ -180,14 +186,9 @@ fn money(value: &Value, page: &PageIdentity, depth: usize) -> Option<Price> {
             price_of(text, if is_plain { Notation::Data } else { Notation::Visible })
         }
         Value::Object(object) if depth < MAX_PRICE_DEPTH => {
-            let hundredths = HUNDREDTHS.iter().find_map(|field| object.get(*field)?.as_i64());
             let by_text = || text(object, &FORMATTED).and_then(|text| price_of(&text, Notation::Visible));
-            let mut price = match hundredths {
-                Some(hundredths) => Price { amount: hundredths_to_units(hundredths), ..Price::default() },
-                None => by_text().or_else(|| {
-                    AMOUNTS.iter().find_map(|field| money(object.get(*field)?, page, depth + 1))
-                })?,
-            };
+            let by_amount = || AMOUNTS.iter().find_map(|field| money(object.get(*field)?, page, depth + 1));
+            let mut price = price_of_hundredths(object).or_else(by_text).or_else(by_amount)?;
             price.currency = currency(object).or(price.currency);
             Some(price)
         }
@@ -215,9 +216,7 @@ pub(crate) fn status(object: &Object) -> (Option<StockStatus>, Option<String>) {
     if let Some(flag) = flag {
         return (Some(StockStatus::of_flag(flag)), None);
     }
-    let text =
-        STATUSES.iter().find_map(|field| object.get(*field)?.as_str()).map(|text| text.replace('_', " "));
-    match text {
+    match string(object, &STATUSES).map(|text| text.replace('_', " ")) {
         Some(text) => (StockStatus::from_text(&text), status_text(&text)),
         None => (None, None),
     }
@@ -228,12 +227,7 @@ pub(crate) fn images(object: &Object, page: &PageIdentity) -> Vec<ItemImage> {
     let lists = IMAGES.iter().filter_map(|field| object.get(*field));
     let mut found: Vec<ItemImage> = Vec::new();
     for list in lists {
-        let single = std::slice::from_ref(list);
-        let items = match list {
-            Value::Array(items) => items.as_slice(),
-            Value::Object(connection) => members(connection).unwrap_or(single),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => single,
-        };
+        let items = members(list).unwrap_or(std::slice::from_ref(list));
         found.extend(items.iter().take(PRODUCT_IMAGES_MAX).filter_map(|item| one_image(item, page)));
         if !found.is_empty() {
             break;
@@ -246,25 +240,28 @@ fn one_image(value: &Value, page: &PageIdentity) -> Option<ItemImage> {
     match value {
         Value::String(url) => image(page.base(), url, None),
         Value::Object(object) => {
-            let object = object.get("node").and_then(Value::as_object).unwrap_or(object);
-            let url = ["url", "src", "originalSrc", "full_src", "large"]
-                .iter()
-                .find_map(|field| object.get(*field)?.as_str())?;
-            image(
-                page.base(),
-                url,
-                ["alt", "altText", "label"].iter().find_map(|field| object.get(*field)?.as_str()),
-            )
+            let object = node(object);
+            let url = string(object, &["url", "src", "originalSrc", "full_src", "large"])?;
+            image(page.base(), url, string(object, &["alt", "altText", "label"]))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     }
 }
 
-/// Returns the members of a GraphQL connection.
-pub(crate) fn members(connection: &Object) -> Option<&[Value]> {
-    let list =
-        connection.get("nodes").or_else(|| connection.get("edges")).or_else(|| connection.get("items"))?;
+/// Returns the members of a list, or of a connection of GraphQL.
+pub(super) fn members(value: &Value) -> Option<&[Value]> {
+    let list = match value {
+        Value::Object(connection) => {
+            connection.get("nodes").or_else(|| connection.get("edges")).or_else(|| connection.get("items"))?
+        }
+        list => list,
+    };
     list.as_array().map(Vec::as_slice)
+}
+
+/// Returns the object that an edge of GraphQL leads to, or the object itself.
+pub(super) fn node(object: &Object) -> &Object {
+    object.get("node").and_then(Value::as_object).unwrap_or(object)
 }
 
 /// Returns the options that a variant selects.

@@ -2,7 +2,7 @@
 
 use super::value::decoded;
 use crate::text::start_of;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Maximum number of entities of a graph.
@@ -179,6 +179,13 @@ impl Graph {
     }
 
     /// Counts the work of a lookup. Returns whether it may be done.
+    /// Returns the entities that are values of these properties.
+    pub(crate) fn values_of(&self, properties: &[&str]) -> HashSet<EntityId> {
+        let values =
+            self.entities().flat_map(|entity| properties.iter().flat_map(move |name| entity.entities(name)));
+        values.map(|entity| entity.id).collect()
+    }
+
     fn charge(&self, work: usize) -> bool {
         self.work.fetch_add(work, Ordering::Relaxed) < MAX_WORK
     }
@@ -204,6 +211,11 @@ impl<'a> Entity<'a> {
     /// Returns the `@id`, `itemid` or `resource`.
     pub(crate) fn identifier(self) -> Option<&'a str> {
         self.record().id.as_deref()
+    }
+
+    /// Returns the address of an image or another file.
+    pub(crate) fn file(self) -> Option<&'a str> {
+        self.text("contentUrl").or_else(|| self.text("url")).or_else(|| self.identifier())
     }
 
     /// Iterates over the names of the types, without their vocabulary.

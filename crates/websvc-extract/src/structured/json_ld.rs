@@ -1,6 +1,6 @@
 //! Parses the JSON-LD blocks of a page, leniently and within limits.
 
-use crate::dom::{Dom, NodeId, Tag};
+use crate::dom::{Dom, Tag};
 use crate::limits::MAX_JSON_LD_BYTES;
 use serde_json::Value;
 
@@ -19,14 +19,8 @@ pub(crate) struct Blocks {
 /// Parses the JSON-LD blocks of a page within the limits. Blocks that are not JSON are skipped.
 pub(crate) fn blocks(dom: &Dom) -> Blocks {
     let mut blocks = Blocks::default();
-    for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Script)) {
-        let is_json_ld = dom
-            .attribute(id, "type")
-            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
-        if !is_json_ld {
-            continue;
-        }
-        let source: String = dom.children(id).map(|text| dom.text(text)).collect();
+    for id in dom.elements(Tag::Script).filter(|&id| dom.is_script_of(id, "application/ld+json")) {
+        let source = dom.own_text(id);
         let bytes = blocks.bytes + source.len();
         if bytes > MAX_JSON_LD_BYTES {
             break;

@@ -14,8 +14,9 @@ pub(crate) use graph::{Entity, EntityId, Graph, Literal, Property};
 pub(crate) use json_ld::{blocks, objects};
 pub(crate) use value::plain_text;
 
-use crate::document::Document;
-use crate::metadata::{self, MetaValue};
+use crate::dom::Dom;
+use crate::meta_tags::{self, MetaValue};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The structured data of a page, by syntax.
@@ -32,14 +33,13 @@ pub(crate) struct StructuredData {
 }
 
 impl StructuredData {
-    /// Reads the structured data of a page.
-    pub(crate) fn read(document: &Document) -> StructuredData {
-        let dom = &document.dom;
+    /// Reads the structured data of a page with these JSON-LD blocks.
+    pub(crate) fn read(dom: &Dom, json_ld: &[Value]) -> StructuredData {
         StructuredData {
-            json_ld: json_ld_graph::read(&document.json_ld()),
+            json_ld: json_ld_graph::read(json_ld),
             microdata: microdata::read(dom),
             rdfa: rdfa::read(dom),
-            meta: metadata::meta_tags(dom),
+            meta: meta_tags::read(dom),
         }
     }
 

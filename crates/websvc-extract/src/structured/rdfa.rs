@@ -110,7 +110,7 @@ fn value(dom: &Dom, id: NodeId, tag: Tag) -> Literal {
         Tag::Img => &["content", "resource", "src"],
         _ => &["content", "resource", "href", "src", "datetime"],
     };
-    match attributes.iter().find_map(|name| dom.attribute(id, name)) {
+    match dom.first_attribute(id, attributes) {
         Some(data) => Literal::Data(data.to_owned()),
         None => Literal::Text(text_below(dom, id, MAX_VALUE_BYTES)),
     }

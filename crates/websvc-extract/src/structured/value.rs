@@ -2,6 +2,7 @@
 
 use crate::dom::{self, Dom, NodeId, NodeKind, Tag};
 use crate::text::{collapsed, push_collapsed, start_of};
+use crate::xml;
 
 /// Maximum number of nodes that are visited for the text of one value.
 const MAX_TEXT_NODES: usize = 500;
@@ -24,48 +25,14 @@ pub(crate) fn decoded(text: &str) -> String {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('&') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let end = rest.bytes().take(12).position(|byte| byte == b';');
-        let decoded = end.and_then(|end| Some((end, character(&rest[1..end])?)));
-        match decoded {
-            Some((end, c)) => {
-                out.push(c);
-                rest = &rest[end + 1..];
-            }
-            None => {
-                out.push('&');
-                rest = &rest[1..];
-            }
-        }
-    }
-    out.push_str(rest);
+    xml::decode_with(&mut out, text, |name| match name {
+        "euro" => Some('€'),
+        "pound" => Some('£'),
+        "ndash" => Some('–'),
+        "mdash" => Some('—'),
+        _ => None,
+    });
     out
-}
-
-fn character(name: &str) -> Option<char> {
-    let number = |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
-    Some(match name {
-        "amp" => '&',
-        "lt" => '<',
-        "gt" => '>',
-        "quot" => '"',
-        "apos" => '\'',
-        "nbsp" => ' ',
-        "euro" => '€',
-        "pound" => '£',
-        "ndash" => '–',
-        "mdash" => '—',
-        _ => {
-            let digits = name.strip_prefix('#')?;
-            match digits.strip_prefix(['x', 'X']) {
-                Some(digits) => number(digits, 16)?,
-                None => number(digits, 10)?,
-            }
-        }
-    })
 }
 
 /// Returns the text below a node, with spaces between blocks, up to about `max` bytes. The text before white

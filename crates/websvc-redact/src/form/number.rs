@@ -1,6 +1,6 @@
 //! The forms of numbers and secrets, and of the harmless numbers that models take for them: times, dates, prices and counts.
 
-use crate::phone;
+use crate::context::ContextWords;
 
 /// The number of digits of a telephone number with its extension.
 const PHONE_DIGITS: std::ops::RangeInclusive<usize> = 6..=20;
@@ -58,7 +58,9 @@ pub(super) fn is_phone(text: &str) -> bool {
 
 fn is_phone_word(word: &str) -> bool {
     let lower = word.to_lowercase();
-    phone::WORDS.contains(&lower.as_str()) || PHONE_WORDS.contains(&lower.as_str()) || is_vanity(word)
+    ContextWords::Phone.all().contains(&lower.as_str())
+        || PHONE_WORDS.contains(&lower.as_str())
+        || is_vanity(word)
 }
 
 fn is_vanity(word: &str) -> bool {

@@ -6,7 +6,7 @@ mod random;
 
 use std::ops::Range;
 
-use crate::context::word_before;
+use crate::context::{ContextWords, word_before};
 use crate::kind::Kind;
 use crate::scan::{Scan, TextPart};
 use crate::zone::ZoneClass;
@@ -17,10 +17,6 @@ use random::{is_placeholder, is_random, is_strong};
 const MAX_VALUE_BYTES: usize = 512;
 /// The minimum length of a password, in characters.
 const MIN_PASSWORD_CHARS: usize = 6;
-
-/// Words before a key.
-const WORDS: &[&str] =
-    &["key", "apikey", "token", "secret", "bearer", "authorization", "credential", "credentials"];
 
 /// The ends of names that passwords are assigned to, in lower case, without separators of words.
 const PASSWORD_NAMES: &[&str] = &[
@@ -93,9 +89,10 @@ pub(crate) fn token(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
         return at + token_length;
     }
     let token = &scan.text[at..at + length];
-    let is_named = length >= 20 && is_random(token) && word_before(scan, at, WORDS);
-    let is_named_hex =
-        matches!(length, 32 | 40 | 48 | 64) && random::is_hex(token) && word_before(scan, at, WORDS);
+    let is_named = length >= 20 && is_random(token) && word_before(scan, at, ContextWords::Key);
+    let is_named_hex = matches!(length, 32 | 40 | 48 | 64)
+        && random::is_hex(token)
+        && word_before(scan, at, ContextWords::Key);
     let is_suspect =
         scan.is_aggressive() && part.class == ZoneClass::Text && length >= 24 && is_random(token);
     if (is_named || is_named_hex || is_suspect) && !is_placeholder(token) {
@@ -222,10 +219,7 @@ pub(crate) fn pem(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     if !text[BEGIN..label].ends_with("PRIVATE KEY") && !text[BEGIN..label].ends_with("PRIVATE KEY BLOCK") {
         return at + BEGIN;
     }
-    let mut end = (label + 5).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let mut end = text.floor_char_boundary(label + 5);
     let mut last = end;
     while let Some((token, next)) = next_token(text, end) {
         let is_end = token.contains("-----END");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::database::create_private_file;
+use crate::private_file::create_private_file;
 
 /// The file in the data directory with the boot of the machine and the difference between the time and the time since
 /// that boot.

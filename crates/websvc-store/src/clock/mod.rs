@@ -21,10 +21,6 @@ use std::time::Duration;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-use crate::database::Durability;
-use crate::error::StoreError;
-use crate::sql::params;
-use crate::store::Store;
 use guard::Guard;
 
 pub use guard::HOLD;
@@ -194,37 +190,6 @@ impl Default for Clock {
 pub(crate) fn add_ms(now_ms: u64, duration: Duration) -> u64 {
     let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     now_ms.saturating_add(duration_ms).min(i64::MAX as u64)
-}
-
-impl Store {
-    /// Returns the clock, by which all times of the store are set and compared.
-    #[must_use]
-    pub fn clock(&self) -> &Clock {
-        self.database().clock()
-    }
-
-    /// Returns the time of the [clock](Self::clock) in milliseconds since the Unix epoch.
-    #[must_use]
-    pub fn now_ms(&self) -> u64 {
-        self.clock().now_ms()
-    }
-
-    /// Makes the events of webhooks and the messages about checks due at `now_ms` that are due more than `max_delay` after
-    /// it: the clock was ahead when they were stored. Call it after the clock was set. Confirmations may wait for weeks, so
-    /// they stay as they are.
-    ///
-    /// # Errors
-    /// Failures of the database.
-    pub fn bring_deliveries_forward(&self, now_ms: u64, max_delay: Duration) -> Result<(), StoreError> {
-        let latest_ms = add_ms(now_ms, max_delay);
-        self.database().write(Durability::Process, |transaction| {
-            let events = "UPDATE webhook_events SET due_at = ?1 WHERE forget_at IS NULL AND due_at > ?2";
-            transaction.execute(events, params![now_ms, latest_ms])?;
-            let messages =
-                "UPDATE monitor_messages SET due_at = ?1 WHERE kind <> 'confirmation' AND due_at > ?2";
-            transaction.execute(messages, params![now_ms, latest_ms]).map(drop)
-        })
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! writing connection is behind a mutex, because SQLite permits one writer at a time anyway. Waiting for the mutex is
 //! cheaper and fairer than SQLite's busy handler, which is left to wait for other processes.
 
-use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::BUSY_TIMEOUT;
 use crate::error::StoreError;
 use crate::migration::{MIGRATIONS, MigrationOutcome, migrate};
+use crate::private_file::{create_private_dir, create_private_file};
 use crate::sql::{self, Connection};
 
 pub(crate) const FILE_NAME: &str = "websvc.db";
@@ -113,22 +113,4 @@ fn enter_wal_mode(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
 
 fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
-}
-
-/// Creates a directory and its parents, readable by the owner only: it contains cached pages and hashes of keys.
-pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
-}
-
-/// Creates a file, readable by the owner only, if it does not exist. SQLite gives its log files the same permissions.
-pub(crate) fn create_private_file(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
 }

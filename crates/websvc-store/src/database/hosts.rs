@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::task::JoinSet;
@@ -10,9 +10,9 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_postgres::SimpleQueryMessage;
 use websvc_transport::Client;
 
-use super::server::{Tls, to_connect_error};
 use super::server_url::DatabaseUrl;
 use super::timeline::{History, OldPrimary, Timeline, newest_of};
+use super::tls::Tls;
 use crate::clock::{Clock, boot_ms};
 use crate::sql;
 use crate::sql::postgres::{SessionScope, StatementClass, is_unreachable};
@@ -39,7 +39,7 @@ const ROLE_AND_TIMELINE: &str = "SELECT CASE WHEN pg_is_in_recovery() THEN 'stan
 pub(super) struct Hosts {
     url: DatabaseUrl,
     client: Client,
-    history: Arc<History>,
+    history: History,
     clock: Clock,
     /// Position of the primary that was found last; the number of hosts before.
     primary: AtomicUsize,
@@ -58,13 +58,13 @@ pub(super) struct Primary {
 impl Hosts {
     pub(super) fn new(url: DatabaseUrl, client: Client, history: History) -> Self {
         let primary = AtomicUsize::new(url.hosts().len());
-        let (history, clock, is_without_timeline) =
-            (Arc::new(history), Clock::of_server(), AtomicBool::new(false));
+        let (clock, is_without_timeline) = (Clock::of_server(), AtomicBool::new(false));
         Self { url, client, history, clock, primary, is_without_timeline }
     }
 
-    pub(super) fn history(&self) -> &Arc<History> {
-        &self.history
+    /// Returns the generation of the sessions that may be used, as it changes.
+    pub(super) fn generation(&self) -> &Arc<AtomicU64> {
+        self.history.current()
     }
 
     /// Returns the clock, which each new session with the primary sets.
@@ -235,5 +235,14 @@ impl Hosts {
                  after a failover is not recognized"
             );
         }
+    }
+}
+
+/// Converts an error of a new connection. Without a code it is not from the server but of the connection, such as a
+/// failed TLS handshake.
+fn to_connect_error(error: tokio_postgres::Error) -> sql::Error {
+    match error.code() {
+        Some(_) => sql::Error::Postgres(error),
+        None => sql::Error::Unreachable(error.into()),
     }
 }

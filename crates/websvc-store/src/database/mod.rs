@@ -8,6 +8,7 @@ mod pool;
 mod server;
 mod server_url;
 mod timeline;
+mod tls;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,32 +21,21 @@ use websvc_transport::Client;
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::fault::Faults;
-use crate::migrate_to_server::source_of_unfinished;
 use crate::migration::postgres::SchemaState;
-use crate::server_watch::ServerState;
+use crate::sql::postgres::ServerState;
 use crate::sql::{self, Connection, Transaction};
+use crate::unfinished_migration::source_of_unfinished;
 use file::DatabaseFile;
 use pool::{Pool, PooledConnection};
 use server::DatabaseServer;
 
-pub(crate) use file::{FILE_NAME, create_private_dir, create_private_file};
-pub(crate) use metrics::StatementTimes;
+pub use crate::sql::Durability;
+pub(crate) use file::FILE_NAME;
 pub use metrics::{DatabaseMetrics, PoolMetrics};
 pub use server_url::{DatabaseUrl, InvalidDatabaseUrl};
-pub(crate) use timeline::History;
 
 /// How long a transaction waits for those of other processes, and a read for a connection.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The failures that a committed transaction survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Durability {
-    /// A crash of the process. A power failure may undo the last transactions, in order. For data that can be
-    /// recreated.
-    Process,
-    /// A power failure too, at the cost of a disk flush. For data such as the revocation of a key.
-    Power,
-}
 
 /// The lock of a write transaction on a server, whichever process it is of. A file has one transaction at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -243,6 +233,21 @@ impl Database {
         work: impl FnOnce(&Transaction<'_>) -> sql::Result<T>,
     ) -> Result<T, StoreError> {
         self.write_with(WriteLock::Rows, durability, work)
+    }
+
+    /// Repeats a deletion, one transaction without a lock at a time, until it deletes nothing. Returns the number of deleted
+    /// rows. What it deletes can be created again, so a power failure may undo it.
+    pub(crate) fn delete_in_batches(
+        &self,
+        mut delete: impl FnMut(&Transaction<'_>) -> sql::Result<u64>,
+    ) -> Result<u64, StoreError> {
+        let mut deleted = 0;
+        loop {
+            match self.write_rows(Durability::Process, &mut delete)? {
+                0 => return Ok(deleted),
+                rows => deleted += rows,
+            }
+        }
     }
 
     fn write_with<T>(

@@ -2,19 +2,14 @@
 
 use std::io;
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use sha2::{Digest, Sha256};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
-use tokio_postgres::tls::{ChannelBinding, TlsConnect, TlsStream};
-use url::Host;
-use websvc_transport::{BoxFuture, Client, FetchError, Tunnel};
+use websvc_transport::Client;
 
 use super::hosts::Hosts;
 use super::server_url::DatabaseUrl;
@@ -22,12 +17,11 @@ use super::timeline::History;
 use super::{Durability, Locked, WriteLock};
 use crate::clock::Clock;
 use crate::error::StoreError;
-use crate::migrate_to_server::source_of_unfinished;
 use crate::migration::postgres::SchemaState;
 use crate::migration::{self, MigrationOutcome};
-use crate::server_watch::ServerState;
-use crate::sql::postgres::{Session, SessionEpoch, StatementClass};
+use crate::sql::postgres::{ServerState, Session, SessionEpoch, StatementClass};
 use crate::sql::{self, Connection};
+use crate::unfinished_migration::source_of_unfinished;
 
 /// Maximum of reading connections. A read waits for the network, so there are more of them than for a file.
 pub(super) const MAX_READERS: usize = 8;
@@ -149,17 +143,8 @@ impl DatabaseServer {
         let deadline = Instant::now() + class.connect_timeout() * 3;
         let opened = self.state.wait(class, opening, deadline)?;
         let (client, generation) = opened.map_err(|error| sql::Error::Unreachable(error.into()))??;
-        let epoch = SessionEpoch { generation, history: Arc::clone(self.hosts.history()) };
+        let epoch = SessionEpoch { generation, current: Arc::clone(self.hosts.generation()) };
         Ok(Session::new(client, self.hosts.scope(), epoch, Arc::clone(&self.state)))
-    }
-}
-
-/// Converts an error of a new connection. Without a code it is not from the server but of the connection, such as a
-/// failed TLS handshake.
-pub(super) fn to_connect_error(error: tokio_postgres::Error) -> sql::Error {
-    match error.code() {
-        Some(_) => sql::Error::Postgres(error),
-        None => sql::Error::Unreachable(error.into()),
     }
 }
 
@@ -193,58 +178,5 @@ impl Drop for Driver {
             // The panic hook has already reported a panic of the thread.
             let _ = thread.join();
         }
-    }
-}
-
-/// Starts TLS on a connection to a host.
-pub(super) struct Tls {
-    pub(super) client: Client,
-    pub(super) host: Host,
-    /// Time for the handshake.
-    pub(super) limit: Duration,
-}
-
-impl TlsConnect<Tunnel> for Tls {
-    type Stream = EncryptedStream;
-    type Error = FetchError;
-    type Future = BoxFuture<'static, Result<EncryptedStream, FetchError>>;
-
-    fn connect(self, stream: Tunnel) -> Self::Future {
-        Box::pin(
-            async move { self.client.start_tls(stream, &self.host, self.limit).await.map(EncryptedStream) },
-        )
-    }
-}
-
-/// A stream with TLS.
-pub(super) struct EncryptedStream(Tunnel);
-
-impl TlsStream for EncryptedStream {
-    fn channel_binding(&self) -> ChannelBinding {
-        ChannelBinding::none()
-    }
-}
-
-impl AsyncRead for EncryptedStream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buffer)
-    }
-}
-
-impl AsyncWrite for EncryptedStream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }

@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
@@ -47,11 +48,11 @@ pub(super) struct OldPrimary {
 
 /// The newest timeline that this process, or an earlier one on its data directory, has seen.
 #[derive(Debug)]
-pub(crate) struct History {
+pub(super) struct History {
     file: Option<PathBuf>,
     newest: Mutex<Option<Timeline>>,
     /// Incremented when the newest timeline changes. Sessions that were opened before may no longer be used.
-    generation: AtomicU64,
+    generation: Arc<AtomicU64>,
 }
 
 impl History {
@@ -62,7 +63,7 @@ impl History {
             Some(file) => read(file).map_err(|error| StoreError::io(file, error))?,
             None => None,
         };
-        Ok(Self { file, newest: Mutex::new(newest), generation: AtomicU64::new(0) })
+        Ok(Self { file, newest: Mutex::new(newest), generation: Arc::default() })
     }
 
     pub(super) fn newest(&self) -> Option<Timeline> {
@@ -70,8 +71,13 @@ impl History {
     }
 
     /// Returns the generation of the sessions that may be used.
-    pub(crate) fn generation(&self) -> u64 {
+    fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
+    }
+
+    /// Returns the [generation](Self::generation) as it changes.
+    pub(super) fn current(&self) -> &Arc<AtomicU64> {
+        &self.generation
     }
 
     /// Records the timeline of a primary, and returns the generation of a session with it. Later ones replace it.

@@ -8,7 +8,7 @@ use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Transaction, params};
 use crate::store::Store;
-use crate::webhook::{WebhookSource, WebhookSubject, abandon, register};
+use crate::webhook::{WebhookSubject, abandon, register};
 
 impl Store {
     /// Creates a job at `now_ms` (milliseconds since the Unix epoch). The job survives a power failure. This replica owns
@@ -183,7 +183,7 @@ fn create(
     )?;
     let urls = add_list(transaction, number, urls, *list_len, limits.max_urls)?;
     if let Some(webhook) = webhook {
-        let subject = WebhookSubject { number, source: WebhookSource::of_job(*kind), id, team };
+        let subject = WebhookSubject { number, source: kind.webhook_source(), id, team };
         register(transaction, subject, webhook, now_ms)?;
     }
     Ok(CreateJobOutcome::Created { urls })

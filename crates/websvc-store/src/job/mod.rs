@@ -29,7 +29,7 @@ use crate::api_version::ApiVersion;
 use crate::key::KeyId;
 use crate::ledger::{CreditHold, Usage};
 use crate::page_snapshot::PreparedSnapshot;
-use crate::webhook::NewWebhook;
+use crate::webhook::{NewWebhook, WebhookSource};
 
 /// Limits of one job, and of all jobs of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +69,16 @@ pub enum JobKind {
     Batch,
     /// Scrapes the pages of a site.
     Crawl,
+}
+
+impl JobKind {
+    /// Returns the kind of work that events of such a job report.
+    pub(crate) fn webhook_source(self) -> WebhookSource {
+        match self {
+            Self::Batch => WebhookSource::Batch,
+            Self::Crawl => WebhookSource::Crawl,
+        }
+    }
 }
 
 /// The state of a job.

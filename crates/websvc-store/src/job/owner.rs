@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use crate::database::{Durability, Locked};
 use crate::error::StoreError;
-use crate::owned_work::{ClaimAmount, MIN_SHARE, WorkCounts, WorkTable};
+use crate::owned_work::{ClaimAmount, MIN_SHARE, WorkCounts};
+use crate::pending_work::WorkTable;
 use crate::sql::{self, Connection, params};
 use crate::store::Store;
 

@@ -16,8 +16,9 @@ use crate::background_thread::{BackgroundThread, StopSignal};
 use crate::database::{Database, Durability};
 use crate::error::StoreError;
 use crate::rate_bucket;
+use crate::shared::Shared;
 use crate::sql::{self, Transaction, params};
-use crate::store::{Shared, Store};
+use crate::store::Store;
 
 /// Interval of the flush. Usage of this time may be lost: by a crash for teams without a budget, by a power failure for
 /// teams with one.

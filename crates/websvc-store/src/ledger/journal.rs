@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::database::create_private_dir;
+use crate::private_file::create_private_dir;
 
 /// The directory of the journals, in the data directory.
 const DIRECTORY: &str = "ledger";

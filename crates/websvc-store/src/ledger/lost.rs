@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Ledger, grant};
 use crate::database::{Database, Durability};
 use crate::error::StoreError;
-use crate::server_watch::MAX_OUTAGE;
+use crate::sql::postgres::MAX_OUTAGE;
 use crate::sql::{self, Connection, Transaction, params};
 
 /// How long a process must be silent until its leases are returned: longer than it may spend leased credits without

@@ -12,7 +12,6 @@ mod moved;
 mod source;
 mod table;
 mod target;
-mod unfinished;
 mod value;
 mod verify;
 
@@ -27,7 +26,6 @@ use table::{COPIED, Table};
 
 pub use error::{MigrateError, TableDifference};
 pub(crate) use moved::refuse_moved;
-pub(crate) use unfinished::source_of_unfinished;
 
 /// A migration from a SQLite file to a PostgreSQL server.
 #[derive(Debug)]

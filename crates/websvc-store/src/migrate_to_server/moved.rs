@@ -4,8 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::database::create_private_file;
 use crate::error::StoreError;
+use crate::private_file::create_private_file;
 
 /// The name of the file with the URL of the server, without credentials.
 const FILE_NAME: &str = "moved-to";

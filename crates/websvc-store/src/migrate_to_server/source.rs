@@ -8,15 +8,7 @@ use crate::error::StoreError;
 use crate::secret::hex;
 use crate::sql::{self, Connection, params};
 use crate::store::Store;
-
-/// The identity of a database file, so that a migration is only continued from the same one.
-#[derive(Debug)]
-pub(super) struct SourceIdentity {
-    /// Random hex digits that are stored in the file.
-    pub(super) id: String,
-    /// The data directory, for messages.
-    pub(super) dir: String,
-}
+use crate::unfinished_migration::SourceIdentity;
 
 /// The file, in a transaction that keeps other processes from writing.
 pub(super) struct Source<'a> {

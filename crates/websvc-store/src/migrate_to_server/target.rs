@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use super::MigrationMode;
 use super::error::MigrateError;
-use super::source::{Source, SourceIdentity};
+use super::source::Source;
 use super::table::{COPIED, NOT_COPIED, SEEDED};
-use super::{MigrationMode, unfinished};
 use crate::database::{Database, Durability};
 use crate::error::StoreError;
 use crate::sql::{self, Connection, Transaction, params};
+use crate::unfinished_migration::{self as unfinished, SourceIdentity};
 
 /// Number of rows up to which the rows of a table are counted for a message.
 const MAX_COUNTED_ROWS: u64 = 1_000;

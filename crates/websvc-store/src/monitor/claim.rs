@@ -3,7 +3,8 @@
 use super::row::checks;
 use super::types::CheckRecord;
 use crate::error::StoreError;
-use crate::owned_work::{ClaimAmount, WorkTable};
+use crate::owned_work::ClaimAmount;
+use crate::pending_work::WorkTable;
 use crate::sql::params;
 use crate::store::Store;
 

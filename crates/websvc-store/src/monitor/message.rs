@@ -1,7 +1,7 @@
 //! Messages to people: enqueueing them, and the replica that sends them.
 
 use super::message_types::{MessageKind, MessageRecord};
-use super::recipient::{RECIPIENT_COLUMNS, recipient_record};
+use super::row::{RECIPIENT_COLUMNS, recipient_record};
 use super::types::CheckRecord;
 use crate::database::Durability;
 use crate::error::StoreError;

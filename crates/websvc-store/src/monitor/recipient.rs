@@ -2,11 +2,11 @@
 
 use super::message::enqueue_confirmation;
 use super::message_types::{LinkAction, NewRecipient, RecipientRecord, RecipientSource, RecipientStatus};
-use super::row::monitor_by_number;
+use super::row::{RECIPIENT_COLUMNS, monitor_by_number, recipient_record};
 use super::types::MonitorRecord;
 use crate::database::Durability;
 use crate::error::StoreError;
-use crate::sql::{self, Connection, Row, Transaction, params};
+use crate::sql::{self, Connection, Transaction, params};
 use crate::store::Store;
 
 /// Name of the secret of which the tokens of links are made.
@@ -14,23 +14,6 @@ const LINK_SECRET: &str = "monitor-links";
 
 /// Maximum of stored recipients of a monitor that it does not name any more.
 const MAX_FORMER: u64 = 100;
-
-/// Columns of the table `monitor_recipients`, which is `recipients` in the statement.
-pub(super) const RECIPIENT_COLUMNS: &str = "recipients.number, recipients.id, recipients.monitor, \
-     recipients.address, recipients.status, recipients.source, recipients.is_confirmation_sent";
-
-/// Reads a recipient from columns, the first of which is `column`.
-pub(super) fn recipient_record(row: &Row<'_>, column: usize) -> sql::Result<RecipientRecord> {
-    Ok(RecipientRecord {
-        number: row.get(column)?,
-        id: row.get(column + 1)?,
-        monitor: row.get(column + 2)?,
-        address: row.get(column + 3)?,
-        status: row.get(column + 4)?,
-        source: row.get(column + 5)?,
-        is_confirmation_sent: row.get(column + 6)?,
-    })
-}
 
 impl Store {
     /// Returns the secret of which the tokens in emails are made: 32 random bytes, created at the first call and stored.

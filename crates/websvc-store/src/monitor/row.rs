@@ -2,6 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
+use super::message_types::RecipientRecord;
 use super::types::{CheckRecord, CheckSummary, MonitorRecord};
 use crate::key::KeyId;
 use crate::sql::{self, Connection, Row, params};
@@ -119,4 +120,21 @@ pub(super) fn page_hash(target: &str, url: &str) -> [u8; 32] {
     hash.update(target);
     hash.update(url);
     hash.finalize().into()
+}
+
+/// Columns of the table `monitor_recipients`, which is `recipients` in the statement.
+pub(super) const RECIPIENT_COLUMNS: &str = "recipients.number, recipients.id, recipients.monitor, \
+     recipients.address, recipients.status, recipients.source, recipients.is_confirmation_sent";
+
+/// Reads a recipient from columns, the first of which is `column`.
+pub(super) fn recipient_record(row: &Row<'_>, column: usize) -> sql::Result<RecipientRecord> {
+    Ok(RecipientRecord {
+        number: row.get(column)?,
+        id: row.get(column + 1)?,
+        monitor: row.get(column + 2)?,
+        address: row.get(column + 3)?,
+        status: row.get(column + 4)?,
+        source: row.get(column + 5)?,
+        is_confirmation_sent: row.get(column + 6)?,
+    })
 }

@@ -1,8 +1,6 @@
 //! The addresses of replicas, for requests that only another replica can answer.
 
-use std::fmt;
-
-use super::Membership;
+use super::membership::ReplicaAddress;
 use crate::error::StoreError;
 use crate::sql;
 use crate::sql::{Row, params};
@@ -11,21 +9,6 @@ use crate::store::Store;
 /// The maximum number of replicas that are returned.
 const MAX_REPLICAS: u64 = 64;
 
-/// The address of a replica, and the secret of requests from other replicas to it. `Debug` does not print the secret.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ReplicaAddress {
-    /// Base URL, without a path.
-    pub url: String,
-    /// Text that only processes with access to the database know.
-    pub secret: String,
-}
-
-impl fmt::Debug for ReplicaAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReplicaAddress").field("url", &self.url).finish_non_exhaustive()
-    }
-}
-
 /// An active browser session of another replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignSession {
@@ -33,17 +16,6 @@ pub struct ForeignSession {
     pub team: String,
     /// The replica with its browser; `None` if that announces no address.
     pub replica: Option<ReplicaAddress>,
-}
-
-impl Membership {
-    fn announce(&self, address: ReplicaAddress) {
-        *self.address.lock() = Some(address);
-    }
-
-    /// Returns the number of this replica as a parameter of SQL. No row has the number 0.
-    fn own(&self) -> i64 {
-        self.id().unwrap_or_default()
-    }
 }
 
 impl Store {

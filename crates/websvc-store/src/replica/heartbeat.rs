@@ -3,16 +3,16 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use super::membership::{LOST_AFTER, delete, insert};
 use super::observer::Observer;
-use super::{LOST_AFTER, delete, insert};
 use crate::clock::boot_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger::SPENDER_LOST_AFTER;
 use crate::pending_work::PendingWork;
+use crate::shared::Shared;
 use crate::sql::postgres::StatementClass;
 use crate::sql::{self, Connection, Row, params};
-use crate::store::Shared;
 
 /// A read that fails within this time is repeated on a new session.
 const RETRY_WITHIN: Duration = Duration::from_millis(300);

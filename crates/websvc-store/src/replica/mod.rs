@@ -2,7 +2,7 @@
 //!
 //! Each replica has a row in the table `replicas`, and owns jobs and webhooks: rows that refer to it. The owner of a job
 //! and those that help with it lease its URLs. On a server, a replica increments its `beat` every second. When another
-//! replica has seen no new beat for [`LOST_AFTER`], it deletes the row, and thereby frees everything that the lost replica owned. No clocks
+//! replica has seen no new beat for `LOST_AFTER`, it deletes the row, and thereby frees everything that the lost replica owned. No clocks
 //! are compared, and an outage of the server is not mistaken for the end of a replica: while a replica cannot read the
 //! beats, it observes nothing.
 //!
@@ -15,110 +15,26 @@
 //! all earlier ones, and beats are not needed.
 
 mod address;
-mod heartbeat;
+pub(crate) mod heartbeat;
+pub(crate) mod membership;
 mod observer;
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-use parking_lot::Mutex;
 
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::job::return_leases_of;
-use crate::owned_work::WorkTable;
-use crate::sql::{self, Connection, params};
+use crate::pending_work::WorkTable;
+use crate::sql::params;
 use crate::store::Store;
 
-pub use address::{ForeignSession, ReplicaAddress};
-pub(crate) use heartbeat::Heartbeat;
-
-/// How long a replica must be silent until the others take over what it owns.
-const LOST_AFTER: Duration = Duration::from_secs(8);
+pub use address::ForeignSession;
+pub use membership::{ReplicaAddress, ReplicaRole};
+use membership::{delete, insert};
 
 /// Interval at which a process asks whether it has joined.
 const JOIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
-
-/// The part that a replica plays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReplicaRole {
-    /// Works on all jobs, and takes over those of lost replicas.
-    Worker,
-    /// Works only on jobs that it creates, and leaves lost replicas to the workers.
-    SingleJob,
-}
-
-impl ReplicaRole {
-    const fn is_worker(self) -> bool {
-        matches!(self, Self::Worker)
-    }
-}
-
-/// The membership of this process.
-#[derive(Debug, Default)]
-pub(crate) struct Membership {
-    /// Number of the replica; 0 while this process has not joined.
-    id: AtomicI64,
-    is_single: AtomicBool,
-    /// True after this process has given up its work because it stops.
-    is_leaving: AtomicBool,
-    /// Number of workers, as of the last beat.
-    workers: AtomicU32,
-    /// Number of lost replicas that this process deleted.
-    takeovers: AtomicU64,
-    /// The address in the row of this process; `None` if it announces none.
-    address: Mutex<Option<ReplicaAddress>>,
-    /// Held while this process joins, so that its heartbeat does not take the row that is replaced for one that the
-    /// others have deleted.
-    joining: Mutex<()>,
-}
-
-impl Membership {
-    /// Returns the number of this replica; `None` while it has not joined.
-    pub(crate) fn id(&self) -> Option<i64> {
-        Some(self.id.load(Ordering::Acquire)).filter(|id| *id != 0)
-    }
-
-    /// Returns whether this process takes nothing over any more.
-    pub(crate) fn is_leaving(&self) -> bool {
-        self.is_leaving.load(Ordering::Acquire)
-    }
-
-    /// Returns the number of the replica that owns new work; `None` if that is any other one.
-    pub(crate) fn owner_of_new(&self) -> Option<i64> {
-        self.id().filter(|_| !self.is_leaving())
-    }
-
-    fn role(&self) -> ReplicaRole {
-        if self.is_single.load(Ordering::Acquire) || self.is_leaving() {
-            ReplicaRole::SingleJob
-        } else {
-            ReplicaRole::Worker
-        }
-    }
-
-    fn set(&self, id: i64, role: ReplicaRole) {
-        self.is_single.store(!role.is_worker(), Ordering::Release);
-        self.id.store(id, Ordering::Release);
-    }
-
-    fn address(&self) -> Option<ReplicaAddress> {
-        self.address.lock().clone()
-    }
-
-    fn set_workers(&self, count: usize) {
-        self.workers.store(u32::try_from(count).unwrap_or(u32::MAX), Ordering::Release);
-    }
-
-    /// Returns how many lost replicas this process deleted.
-    pub(crate) fn takeovers(&self) -> u64 {
-        self.takeovers.load(Ordering::Relaxed)
-    }
-
-    fn workers(&self) -> u32 {
-        self.workers.load(Ordering::Acquire).max(1)
-    }
-}
 
 impl Store {
     /// Joins the replicas of the database: from now on this process can own jobs and deliver events. A process that
@@ -197,6 +113,20 @@ impl Store {
         })
     }
 
+    /// Returns the number of this replica of a database on a server; `None` if the database is a file, or this process has
+    /// not joined the replicas.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreachable`] if the last attempt to reach the server failed.
+    pub(crate) fn reachable_replica(&self) -> Result<Option<i64>, StoreError> {
+        let database = self.database();
+        let (Some(server), Some(replica)) = (database.server_state(), self.membership().id()) else {
+            return Ok(None);
+        };
+        server.check_reachable().map_err(|error| database.error(error))?;
+        Ok(Some(replica))
+    }
+
     /// Returns whether this process has [joined](Self::join_replicas) the replicas.
     #[must_use]
     pub fn has_joined(&self) -> bool {
@@ -215,15 +145,4 @@ impl Store {
     pub fn workers(&self) -> u32 {
         self.membership().workers()
     }
-}
-
-fn insert(connection: &Connection, role: ReplicaRole, address: Option<&ReplicaAddress>) -> sql::Result<i64> {
-    let sql = "INSERT INTO replicas (is_worker, url, secret) VALUES (?1, ?2, ?3) RETURNING id";
-    let (url, secret) = (address.map(|address| &*address.url), address.map(|address| &*address.secret));
-    connection.query_row(sql, params![role.is_worker(), url, secret], |row| row.get(0))
-}
-
-/// Deletes a replica, which frees everything that it owned.
-fn delete(connection: &Connection, id: i64) -> sql::Result<()> {
-    connection.execute("DELETE FROM replicas WHERE id = ?1", params![id]).map(drop)
 }

@@ -4,7 +4,8 @@ use super::row::{is_workable, run_by_number};
 use super::types::{OpenRun, RunRecord};
 use crate::database::{Durability, Locked};
 use crate::error::StoreError;
-use crate::owned_work::{ClaimAmount, WorkTable};
+use crate::owned_work::ClaimAmount;
+use crate::pending_work::WorkTable;
 use crate::sql::{self, Connection, params};
 use crate::store::Store;
 

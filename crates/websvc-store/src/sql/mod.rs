@@ -3,6 +3,7 @@
 //! The rest of the crate uses these types only. Statements are written in the SQL that SQLite and PostgreSQL share:
 //! numbered parameters (`?1`), `coalesce`, `CASE`, `ON CONFLICT`, `RETURNING`, and integers for Boolean columns.
 
+mod durability;
 mod error;
 mod insert;
 mod name;
@@ -13,8 +14,8 @@ mod value;
 use std::ops::{ControlFlow, Deref};
 
 use crate::clock::Clock;
-use crate::database::Durability;
 
+pub use durability::Durability;
 pub(crate) use error::{Error, Result};
 pub(crate) use insert::{SqlValues, insert_rows, sql_values};
 pub(crate) use name::names;

@@ -5,8 +5,7 @@ use std::ops::ControlFlow;
 use rusqlite::types::{ToSqlOutput, ValueRef as SqliteRef};
 use rusqlite::{Connection, params_from_iter};
 
-use super::{Error, Params, Result, Row, ValueRef};
-use crate::database::Durability;
+use super::{Durability, Error, Params, Result, Row, ValueRef};
 
 /// A parameter in the form of rusqlite.
 struct Parameter<'a>(ValueRef<'a>);

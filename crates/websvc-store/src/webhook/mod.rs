@@ -13,7 +13,6 @@ mod queue;
 mod secret;
 mod sweep;
 
-use crate::job::JobKind;
 use crate::sql::names;
 
 pub use dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterPage};
@@ -137,13 +136,6 @@ names!(WebhookSource:
 impl WebhookSource {
     /// Every kind.
     pub const ALL: [Self; 5] = [Self::Batch, Self::Crawl, Self::Monitor, Self::Agent, Self::Extract];
-
-    pub(crate) fn of_job(kind: JobKind) -> Self {
-        match kind {
-            JobKind::Batch => Self::Batch,
-            JobKind::Crawl => Self::Crawl,
-        }
-    }
 }
 
 /// Webhook of a new job or check.

@@ -2,7 +2,9 @@
 
 mod class;
 mod pipeline;
+mod server_state;
 mod statement;
+mod statement_times;
 mod value;
 mod wait;
 
@@ -11,17 +13,18 @@ use std::collections::HashMap;
 use std::error::Error as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
 use super::{Error, Params, Result, Row, ValueRef};
-use crate::database::History;
-use crate::server_watch::ServerState;
 pub(crate) use class::StatementClass;
 use pipeline::{StoredStatement, Unsent, all, both, query};
+pub(crate) use server_state::{MAX_OUTAGE, ServerState};
 use statement::{SessionStatement, with_dollar_placeholders};
+pub(crate) use statement_times::BOUNDS_US;
 pub(crate) use value::without_nul;
 use value::{Column, Parameter};
 pub(crate) use wait::{GivenUp, wait};
@@ -62,12 +65,13 @@ pub(crate) enum SessionScope {
 #[derive(Debug)]
 pub(crate) struct SessionEpoch {
     pub(crate) generation: u64,
-    pub(crate) history: Arc<History>,
+    /// The generation of the sessions that may be used.
+    pub(crate) current: Arc<AtomicU64>,
 }
 
 impl SessionEpoch {
     fn has_ended(&self) -> bool {
-        self.generation != self.history.generation()
+        self.generation != self.current.load(Ordering::Acquire)
     }
 }
 

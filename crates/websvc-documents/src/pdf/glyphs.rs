@@ -1,9 +1,65 @@
-//! Places the text of character codes on a page.
+//! The positioned characters of a page, and how the text of character codes is placed.
 
-use super::content::{Glyph, PageContent, TextState};
 use super::font::Style;
 use super::geometry::Matrix;
+use super::graphics::Shapes;
 use super::strings;
+
+/// A positioned character of a page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Glyph {
+    pub(super) character: char,
+    /// The left edge.
+    pub(super) x0: f32,
+    /// The right edge.
+    pub(super) x1: f32,
+    /// The baseline.
+    pub(super) y: f32,
+    /// The font size in points.
+    pub(super) size: f32,
+    pub(super) style: Style,
+    /// The rotation, in quarter turns clockwise.
+    pub(super) rotation: u8,
+    /// The file marks it as not part of the content, such as a page number.
+    pub(super) artifact: bool,
+    /// The 1-based number of its link on the page; 0 if it is not in a link.
+    pub(super) link: u16,
+    /// The number of its font in the document.
+    pub(super) font: u16,
+    /// The identifier of its marked content on the page.
+    pub(super) mcid: Option<u32>,
+}
+
+/// The text, straight lines and image area of a page.
+#[derive(Debug, Default)]
+pub(super) struct PageContent {
+    pub(super) glyphs: Vec<Glyph>,
+    pub(super) shapes: Shapes,
+    /// The number of character codes without a mapping to text.
+    pub(super) unmapped: usize,
+    /// The share of the page area that images cover, from 0 to about 1.
+    pub(super) image_share: f32,
+    /// The number of curves.
+    pub(super) curves: usize,
+    pub(super) width: f32,
+    pub(super) height: f32,
+    /// The page was cut off because it has too many instructions.
+    pub(super) cut_off: bool,
+}
+
+/// The text state and the text matrices (PDF 32000-1, 9.3 and 9.4).
+#[derive(Debug, Clone)]
+pub(super) struct TextState {
+    pub(super) font: Option<usize>,
+    pub(super) size: f64,
+    pub(super) char_space: f64,
+    pub(super) word_space: f64,
+    pub(super) scale: f64,
+    pub(super) leading: f64,
+    pub(super) rise: f64,
+    pub(super) matrix: Matrix,
+    pub(super) line: Matrix,
+}
 
 /// A character code with its text and font properties, ready to be placed on the page.
 pub(super) struct PlacedGlyph<'t> {

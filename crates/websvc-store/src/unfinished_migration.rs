@@ -3,11 +3,19 @@
 //! It is a table that exists from the first change of a migration until its verification has succeeded, in the same
 //! transactions as these. So no other process takes a part of the state for the whole.
 
-use super::source::SourceIdentity;
 use crate::sql::{self, Connection, params};
 
+/// The identity of a database file, so that a migration is only continued from the same one.
+#[derive(Debug)]
+pub(crate) struct SourceIdentity {
+    /// Random hex digits that are stored in the file.
+    pub(crate) id: String,
+    /// The data directory, for messages.
+    pub(crate) dir: String,
+}
+
 /// Returns the source of an unfinished migration; `None` if there is none.
-pub(super) fn read(connection: &Connection) -> sql::Result<Option<SourceIdentity>> {
+pub(crate) fn read(connection: &Connection) -> sql::Result<Option<SourceIdentity>> {
     let exists = "SELECT 1 WHERE to_regclass('unfinished_migration') IS NOT NULL";
     if !connection.exists(exists, params![])? {
         return Ok(None);
@@ -22,7 +30,7 @@ pub(crate) fn source_of_unfinished(connection: &Connection) -> sql::Result<Optio
 }
 
 /// Marks the migration as unfinished.
-pub(super) fn mark(connection: &Connection, source: &SourceIdentity) -> sql::Result<()> {
+pub(crate) fn mark(connection: &Connection, source: &SourceIdentity) -> sql::Result<()> {
     let create =
         "CREATE TABLE IF NOT EXISTS unfinished_migration (source_id TEXT NOT NULL, source_dir TEXT NOT NULL)";
     connection.execute(create, params![])?;
@@ -33,7 +41,7 @@ pub(super) fn mark(connection: &Connection, source: &SourceIdentity) -> sql::Res
 }
 
 /// Removes the mark.
-pub(super) fn unmark(connection: &Connection) -> sql::Result<()> {
+pub(crate) fn unmark(connection: &Connection) -> sql::Result<()> {
     connection.execute("DROP TABLE unfinished_migration", params![])?;
     Ok(())
 }
