@@ -179,38 +179,6 @@ async fn damaged_gzip_members_lose_only_their_records() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn wrong_lengths_and_garbage_lose_no_other_record() {
-    let import = ImportTest::new().await;
-    let with_length = |name: &str, length: &str| {
-        let text = String::from_utf8(page(&format!("http://nuts.test/{name}"), name)).unwrap();
-        let (before, after) = text.split_once("Content-Length: ").unwrap();
-        let (_, after) = after.split_once("\r\n").unwrap();
-        format!("{before}Content-Length: {length}\r\n{after}").into_bytes()
-    };
-    let good = |name: &str| page(&format!("http://nuts.test/{name}"), name);
-    let bytes = [
-        good("first"),
-        with_length("short", "40"),
-        good("second"),
-        b"\xff\xfe not a record\r\nnor this\r\n".to_vec(),
-        good("third"),
-        with_length("long", "900"),
-        good("fourth"),
-        with_length("huge", "99999999999"),
-        good("fifth"),
-        with_length("worded", "many"),
-        good("sixth"),
-    ]
-    .concat();
-    let (report, stderr) = import.run(&import.file("broken.warc", &bytes));
-    assert_eq!(report["documents"], json!(6), "{stderr}");
-    assert_eq!(reasons(&report), [("broken", 4), ("too_large", 1)], "{stderr}");
-    for name in ["first", "second", "third", "fourth", "fifth", "sixth"] {
-        assert!(import.finds(name, &format!("http://nuts.test/{name}")), "{name}");
-    }
-}
-
 fn lines() -> String {
     (1..=3).fold(String::new(), |lines, number| {
         format!("{lines}{{\"url\": \"https://notes.test/{number}\", \"title\": \"Note\", \"text\": \"chestnut{number}\"}}\n")

@@ -9,7 +9,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb, until};
 
-use crate::harness::{Response, Service, Site};
+use crate::harness::{Response, Service, Site, assert_fields};
 
 const START: &str = "/v2/batch/scrape";
 
@@ -121,10 +121,7 @@ async fn batch_returns_a_document_per_url_and_fetches_each_page_once() {
     let status = wait_for_end(&service, &path).await;
     assert_eq!(status["status"], "completed", "{status}");
     // A repeated page costs nothing.
-    assert_eq!(
-        (&status["completed"], &status["total"], &status["creditsUsed"]),
-        (&json!(6), &json!(6), &json!(3))
-    );
+    assert_fields(&status, &json!({ "completed": 6, "total": 6, "creditsUsed": 3 }));
     assert!(status["next"].is_null() && status["expiresAt"].is_string() && status["duration"].is_number());
     let mut documents = status["data"].as_array().unwrap().clone();
     documents.sort_by_key(|document| document["metadata"]["index"].as_u64());
@@ -204,16 +201,10 @@ async fn failed_pages_are_listed_as_errors() {
     let service = Service::for_world(&world);
     let path = start(&service, json!({ "urls": ["http://list.test/0", "http://192.168.0.1/secret"] })).await;
     let status = wait_for_end(&service, &path).await;
-    assert_eq!(
-        (&status["status"], &status["completed"], &status["total"]),
-        (&json!("completed"), &json!(1), &json!(2))
-    );
+    assert_fields(&status, &json!({ "status": "completed", "completed": 1, "total": 2 }));
     let errors = service.get(&format!("{path}/errors")).await.body;
     let error = &errors["errors"][0];
-    assert_eq!(
-        (&error["url"], &error["code"]),
-        (&json!("http://192.168.0.1/secret"), &json!("SCRAPE_FORBIDDEN_URL"))
-    );
+    assert_fields(&error, &json!({ "url": "http://192.168.0.1/secret", "code": "SCRAPE_FORBIDDEN_URL" }));
     assert!(
         error["id"].is_string() && error["error"].is_string() && error["timestamp"].is_string(),
         "{errors}"
@@ -283,10 +274,7 @@ async fn cancelled_batch_keeps_its_documents() {
     let cancelled = delete(&service, &path).await;
     assert_eq!(cancelled.body, json!({ "success": true, "status": "cancelled" }));
     let status = service.get(&path).await.body;
-    assert_eq!(
-        (&status["status"], &status["completed"], &status["creditsUsed"]),
-        (&json!("cancelled"), &json!(1), &json!(1))
-    );
+    assert_fields(&status, &json!({ "status": "cancelled", "completed": 1, "creditsUsed": 1 }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -368,8 +356,7 @@ async fn killed_batch_resumes_and_charges_every_page_once() {
     assert!(
         found.iter().map(|(index, source)| (*index, *source)).eq(list.iter().map(String::as_str).enumerate())
     );
-    assert_eq!((&status["completed"], &status["total"]), (&json!(LISTED), &json!(LISTED)));
-    assert_eq!(status["creditsUsed"], json!(PAGES));
+    assert_fields(&status, &json!({ "completed": LISTED, "total": LISTED, "creditsUsed": PAGES }));
     let balance = service.get("/v2/team/credit-usage").await.body;
     assert_eq!(balance["data"]["remainingCredits"], json!(1000 - PAGES), "{balance}");
 }

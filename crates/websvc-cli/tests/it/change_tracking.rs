@@ -214,17 +214,6 @@ async fn missing_page_is_removed_and_returns_to_its_last_content() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whitespace_does_not_count_and_order_does() {
-    let test = TrackingTest::new().await;
-    test.page.set(&["First line.", "Second line."]);
-    assert_eq!(test.status(git_diff()).await, "new");
-    test.page.set(&["First  line.", "", "Second\nline."]);
-    assert_eq!(test.status(git_diff()).await, "same");
-    test.page.set(&["Second line.", "First line."]);
-    assert_eq!(test.status(git_diff()).await, "changed");
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn requests_that_store_nothing_or_read_the_cache_only_get_a_warning() {
     let test = TrackingTest::new().await;
     let policy = ["teams", "set", "default", "--zdr", "allowed"];
@@ -398,22 +387,4 @@ async fn json_mode_without_a_schema_summarizes_the_difference() {
     test.page.set(&["Sencha costs 13 euros.", "Rooibos costs 5 euros."]);
     let body = test.scrape(json_mode(None)).await;
     assert_eq!(body["data"]["changeTracking"]["json"], json!({ "summary": "Sencha is dearer." }), "{body}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn json_mode_without_a_working_model_is_a_warning() {
-    let broken = TrackingTest::with(|_| FakeModel::bad_request("broken"), &with_model()).await;
-    for (test, words) in [
-        (TrackingTest::new().await, "no language model is configured"),
-        (broken, "the language model failed"),
-    ] {
-        test.scrape(json_mode(None)).await;
-        test.page.set(&["Sencha costs 13 euros."]);
-        let body = test.scrape(json_mode(None)).await;
-        let changes = &body["data"]["changeTracking"];
-        assert_eq!(changes["changeStatus"], "changed", "{body}");
-        assert!(changes["diff"]["text"].is_string() && changes.get("json").is_none(), "{body}");
-        assert!(body["warning"].as_str().unwrap().contains(words), "{body}");
-        assert_eq!(body["data"]["metadata"]["creditsUsed"], 1);
-    }
 }

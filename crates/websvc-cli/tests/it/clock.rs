@@ -29,8 +29,8 @@ pub(crate) struct FakeWall {
 
 impl FakeWall {
     /// Creates a clock that is ahead; `None` without libfaketime, and records that the test is skipped.
-    pub(crate) fn ahead(seconds: i64, test: &str) -> Option<Self> {
-        let library = path_or_skip("WEBSVC_TEST_FAKETIME", test)?;
+    pub(crate) fn ahead(seconds: i64) -> Option<Self> {
+        let library = path_or_skip("WEBSVC_TEST_FAKETIME")?;
         let wall = Self { library, directory: tempfile::tempdir().unwrap() };
         wall.set_ahead(seconds);
         Some(wall)
@@ -104,7 +104,7 @@ async fn clock_that_is_wrong_for_a_moment_deletes_fails_and_doubles_nothing() {
     let world = numbered_pages(40, Duration::from_millis(400)).await;
     // By this clock, a full hour begins in three minutes.
     let mut right_s = until_full_hour() - 170;
-    let Some(wall) = FakeWall::ahead(right_s, "clock_that_is_wrong_for_a_moment") else { return };
+    let Some(wall) = FakeWall::ahead(right_s) else { return };
     let site = Site::new(&world);
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     let service = Service::start_logging(
@@ -166,8 +166,7 @@ async fn clock_that_is_wrong_for_a_moment_deletes_fails_and_doubles_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn clock_that_was_set_while_the_service_was_stopped_deletes_nothing_at_the_start() {
     let world = numbered_pages(5, Duration::ZERO).await;
-    let name = "clock_that_was_set_while_the_service_was_stopped";
-    let Some(wall) = FakeWall::ahead(WRONG_S, name) else { return };
+    let Some(wall) = FakeWall::ahead(WRONG_S) else { return };
     let site = Site::new(&world);
     let service = site.serve();
     let batch =

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use websvc_store::{Retention, Store, TeamChange, ThreatPolicy};
 use websvc_testkit::{Page, TestWeb};
 
-use crate::harness::{KEY, Response, Service, Site, tea_world};
+use crate::harness::{KEY, Response, Service, Site, assert_fields, tea_world};
 
 const GREEN: &str = "http://tea.test/green.html";
 
@@ -164,10 +164,7 @@ async fn team_sees_only_its_own_usage() {
     let row = &usage["usage"][0];
     assert_eq!((&row["key"], &row["credits"], &row["requests"]), (&team_key["id"], &json!(2), &json!(1)));
     let budget = &usage["budgets"][0];
-    assert_eq!(
-        (&budget["remaining"], &budget["spent"], &budget["granted"]),
-        (&json!(48), &json!(2), &json!(50))
-    );
+    assert_fields(&budget, &json!({ "remaining": 48, "spent": 2, "granted": 50 }));
     let table = site.succeed(&["usage"]);
     assert!(
         table.contains("default") && table.contains("team readers: 48 of 50 credits remaining"),

@@ -9,7 +9,6 @@ mod service;
 mod sessions;
 mod views;
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -19,7 +18,8 @@ use websvc_browser::{Browser, BrowserConfig, Matches, RenderRequest, RenderedPag
 use websvc_testkit::{FakeModel, Page, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
-use crate::harness::{Service, Site, skip};
+use crate::browser::path_or_skip;
+use crate::harness::{Service, Site, assert_fields};
 
 /// A script in the text of a page, which must not run in the dashboard.
 const SCRIPT: &str = "window.stolen=1";
@@ -53,21 +53,18 @@ struct DashboardTest {
 }
 
 /// Starts a service with an admin key and a page whose title and text contain markup, and a browser to view it.
-async fn start(test: &str) -> Option<DashboardTest> {
-    start_with(test, &[]).await
+async fn start() -> Option<DashboardTest> {
+    start_with(&[]).await
 }
 
 /// Does the same, with a browser of the service that renders up to `pages` pages at once.
-async fn start_with_pages(test: &str, pages: usize) -> Option<DashboardTest> {
-    start_with(test, &[("WEBSVC__BROWSER__CONCURRENCY", &pages.to_string())]).await
+async fn start_with_pages(pages: usize) -> Option<DashboardTest> {
+    start_with(&[("WEBSVC__BROWSER__CONCURRENCY", &pages.to_string())]).await
 }
 
 /// Does the same, with settings of the service.
-async fn start_with(test: &str, settings: &[(&str, &str)]) -> Option<DashboardTest> {
-    let Some(path) = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(PathBuf::from) else {
-        skip(test, "WEBSVC_TEST_CHROMIUM is not set (cargo xtask test)");
-        return None;
-    };
+async fn start_with(settings: &[(&str, &str)]) -> Option<DashboardTest> {
+    let path = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
     let html = format!(
         "<title>Tea &lt;img src=x onerror={SCRIPT}&gt;</title><main><h1>Brewing tea</h1><p>Water of eighty degrees, \
          &lt;script&gt;{SCRIPT}&lt;/script&gt; and two minutes of patience make a good cup of green tea.</p><pre><code>brew --water 80 \
@@ -133,7 +130,7 @@ impl DashboardTest {
 
 #[tokio::test]
 async fn playground_search_renders_markup_as_text() {
-    let Some(dashboard) = start("playground_search_renders_markup_as_text").await else { return };
+    let Some(dashboard) = start().await else { return };
     let found = dashboard
         .run_signed_in(
             r#"
@@ -165,8 +162,7 @@ async fn playground_search_renders_markup_as_text() {
 
 #[tokio::test]
 async fn playground_shows_screenshot_and_system_shows_browser() {
-    let test = "playground_shows_screenshot_and_system_shows_browser";
-    let Some(dashboard) = start_with_pages(test, 1).await else { return };
+    let Some(dashboard) = start_with_pages(1).await else { return };
     let found = dashboard
         .run_signed_in(
             r#"
@@ -188,7 +184,7 @@ async fn playground_shows_screenshot_and_system_shows_browser() {
 
 #[tokio::test]
 async fn created_key_is_shown_once_works_and_is_revoked() {
-    let Some(dashboard) = start("created_key_is_shown_once_works_and_is_revoked").await else { return };
+    let Some(dashboard) = start().await else { return };
     let found = dashboard
         .run_signed_in(
             r#"
@@ -217,7 +213,7 @@ async fn created_key_is_shown_once_works_and_is_revoked() {
 
 #[tokio::test]
 async fn created_team_and_usage_are_shown() {
-    let Some(dashboard) = start("created_team_and_usage_are_shown").await else { return };
+    let Some(dashboard) = start().await else { return };
     let found = dashboard
         .run_signed_in(
             r#"
@@ -245,11 +241,7 @@ async fn created_team_and_usage_are_shown() {
             "#,
         )
         .await;
-    assert_eq!(
-        (&found["italic"], &found["budget"]),
-        (&json!(0), &json!(["<i>guests</i>", "7", "7"])),
-        "{found}"
-    );
+    assert_fields(&found, &json!({ "italic": 0, "budget": ["<i>guests</i>", "7", "7"] }));
     assert!(found["usage"].as_str().unwrap().contains("default"), "{found}");
     assert!(found["request"].as_str().unwrap().contains("search"), "{found}");
     assert!(found["system"].as_str().unwrap().contains("Documents"), "{found}");
@@ -257,8 +249,7 @@ async fn created_team_and_usage_are_shown() {
 
 #[tokio::test]
 async fn dashboard_requires_an_admin_key_and_its_revocation_ends_the_session() {
-    let test = "dashboard_requires_an_admin_key_and_its_revocation_ends_the_session";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     let non_admin_key = dashboard.site.succeed(&["keys", "create", "--team", "default"]);
     let alert = "(async () => until('an alert', () => document.querySelector('#alert').textContent))()";
     for (key, expected) in

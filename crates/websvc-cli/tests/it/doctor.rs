@@ -387,8 +387,7 @@ async fn mail_server_is_asked_without_sending_an_email() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_are_tried_with_chromium_and_a_program() {
-    let test = "sessions_are_tried_with_chromium_and_a_program";
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let installation = async |sessions: &str| {
         let installation = Installation::new().await.with("WEBSVC__BROWSER__CONCURRENCY", "2");
         let installation = installation.with("WEBSVC__BROWSER__PATH", chromium.display().to_string());

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb};
 
 use crate::documents::{pdf, text};
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{KEY, Service, Site, assert_fields};
 
 const PDF: &str = "http://papers.test/tea.pdf";
 const HTML: &str = "http://papers.test/tea.html";
@@ -120,10 +120,7 @@ async fn blocks_have_their_kind_place_and_order() {
     let pages = body["data"]["blocks"].as_array().unwrap_or_else(|| panic!("{body}"));
     let statuses: Vec<&str> = pages.iter().map(|page| page["status"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["ok", "ok", "empty", "ok"]);
-    assert_eq!(
-        (&pages[0]["pageNumber"], &pages[0]["width"], &pages[0]["height"]),
-        (&json!(1), &json!(600.0), &json!(800.0))
-    );
+    assert_fields(&pages[0], &json!({ "pageNumber": 1, "width": 600.0, "height": 800.0 }));
     let mut title = pages[0]["items"][0].clone();
     let bbox: Vec<f64> = serde_json::from_value(title["bbox"].take()).unwrap();
     assert!(

@@ -312,10 +312,7 @@ fn draw_words(words: &[&str]) -> Vec<u8> {
 async fn scanned_pages_are_recognised_with_tesseract() {
     let installed = |program: &str| std::process::Command::new(program).arg("--version").output().is_ok();
     if !installed("tesseract") || !installed("pdftoppm") {
-        crate::harness::skip(
-            "scanned_pages_are_recognised_with_tesseract",
-            "tesseract or pdftoppm is not installed",
-        );
+        crate::harness::skip("tesseract or pdftoppm is not installed");
         return;
     }
     let scan = pdf(&[("", &draw_words(&["LITTLE", "TEETH"]))], "");

@@ -12,6 +12,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use websvc_testkit::TestWeb;
+pub(crate) use websvc_testkit::skip;
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, RedirectPolicy};
 
 /// The API key of every service in these tests.
@@ -286,6 +287,15 @@ impl Drop for Service {
     }
 }
 
+/// Checks that a response has these fields with these values. A field that is null here is absent there.
+#[track_caller]
+pub(crate) fn assert_fields(response: &Value, fields: &Value) {
+    for (name, expected) in fields.as_object().unwrap() {
+        let expected = Some(expected).filter(|value| !value.is_null());
+        assert_eq!(response.get(name), expected, "{name} of {response}");
+    }
+}
+
 /// Sends a signal to a process that may have ended.
 pub(crate) fn signal(process: &Child, name: &str) {
     let result = Command::new("kill").args([format!("-{name}"), process.id().to_string()]).output();
@@ -306,11 +316,6 @@ pub(crate) fn wait(process: &mut Child) -> ExitStatus {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-/// Records that a test was skipped, so that `cargo xtask test` counts it.
-pub(crate) fn skip(test: &str, reason: &str) {
-    websvc_testkit::skip_test(test, reason);
 }
 
 /// Starts a web of two hosts that link to each other.

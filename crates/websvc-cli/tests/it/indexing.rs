@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb};
 
-use crate::harness::{KEY, Service, Site, tea_world};
+use crate::harness::{KEY, Service, Site, assert_fields, tea_world};
 
 fn parse_report(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -135,8 +135,7 @@ async fn pdf_category_follows_the_content_type() {
         let found = service.search(json!({"query": "oolong", "categories": categories})).await;
         let web = found.body["data"]["web"].as_array().unwrap();
         assert_eq!(web.len(), 1, "{}", found.body);
-        assert_eq!(web[0]["url"], json!("https://files.test/download?id=7"));
-        assert_eq!(web[0]["category"], json!("pdf"));
+        assert_fields(&web[0], &json!({ "url": "https://files.test/download?id=7", "category": "pdf" }));
     }
 }
 

@@ -89,7 +89,7 @@ async fn first_start_in_a_terminal_prints_a_link_that_signs_in_once() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let Some(mut command) = in_terminal(&site.command(&["serve", "--listen", "127.0.0.1:0"])) else {
-        return skip("first_start_in_a_terminal_prints_a_link_that_signs_in_once", "script is not installed");
+        return skip("script is not installed");
     };
     let mut service = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let mut text = String::new();

@@ -96,7 +96,7 @@ const COMMIT_LIMIT: Duration = Duration::from_secs(120);
 
 /// Returns how often an import is killed.
 fn rounds() -> u64 {
-    scaled(6, 60)
+    scaled(4, 60)
 }
 
 fn corpus() -> String {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use websvc_testkit::TestWeb;
 
 use crate::crawl_command::{files, server_args, stdout_and_stderr};
-use crate::harness::{KEY, Service, Site, tea_world};
+use crate::harness::{KEY, Service, Site, assert_fields, tea_world};
 
 fn root() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -210,10 +210,7 @@ async fn commands_print_changes_as_json() {
     };
     let created = read(&["keys", "create", "--team", "red", "--scope", "crawl,map", "--name", "x", "--json"]);
     assert!(created["key"].as_str().unwrap().starts_with("fc-"), "{created}");
-    assert_eq!(
-        (&created["team"], &created["name"], &created["scopes"]),
-        (&json!("red"), &json!("x"), &json!(["map", "crawl"]))
-    );
+    assert_fields(&created, &json!({ "team": "red", "name": "x", "scopes": ["map", "crawl"] }));
     let listed = read(&["keys", "list", "--json"]);
     assert_eq!((&listed[0]["id"], &listed[0]["key"]), (&created["id"], &Value::Null));
     let revoked = read(&["keys", "revoke", created["id"].as_str().unwrap(), "--json"]);

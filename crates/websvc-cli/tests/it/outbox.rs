@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{FakeElasticsearch, Page, TestWeb};
 
 use crate::elastic::{command, serve, server};
-use crate::harness::{Response, Service, Site};
+use crate::harness::{Response, Service, Site, assert_fields};
 
 const ONLY: &str = r#"["es"]"#;
 
@@ -137,11 +137,10 @@ async fn pages_are_indexed_after_the_server_was_away() {
         ready.body
     );
     let outbox = &ready.body["outboxes"][0];
-    assert_eq!(
-        (&outbox["name"], &outbox["state"], &outbox["pages"], &outbox["reason"]),
-        (&json!("es"), &json!("late"), &json!(PAGES - 1), &json!("responded with status 503")),
-        "{outbox}"
-    );
+    let expected = json!({
+        "name": "es", "state": "late", "pages": PAGES - 1, "reason": "responded with status 503",
+    });
+    assert_fields(&outbox, &expected);
     let metrics = service.text("/metrics").await;
     let pages = format!("websvc_mirror_outbox_pages{{source=\"es\"}} {}", PAGES - 1);
     assert!(metrics.lines().any(|line| line == pages), "{metrics}");

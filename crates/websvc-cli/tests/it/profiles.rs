@@ -41,8 +41,8 @@ return new Promise((resolve) => {
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts a service with a browser, and the pages of a shop, one of which is slow.
-async fn shop(test: &str) -> Option<BrowserTest> {
-    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
+async fn shop() -> Option<BrowserTest> {
+    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
     let world = TestWeb::builder()
         .page("http://shop.test/", Page::html(SHOP))
         .page("http://two.shop.test/", Page::html(SHOP))
@@ -106,7 +106,7 @@ const WITHOUT_DATA: &str = "Visit number 1: - and - and -.";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn profile_is_visible_to_its_team_and_name_only() {
-    let Some(mut browser) = shop("profile_is_visible_to_its_team_and_name_only").await else { return };
+    let Some(mut browser) = shop().await else { return };
     assert_eq!(browser.visit(&store_data("guest")).await, WITHOUT_DATA);
     // A request that does not save changes nothing.
     assert_eq!(browser.visit(&read_only("guest")).await, WITH_DATA);
@@ -140,7 +140,7 @@ async fn profile_is_visible_to_its_team_and_name_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_of_one_search_share_the_saved_profile() {
-    let Some(browser) = shop("pages_of_one_search_share_the_saved_profile").await else { return };
+    let Some(browser) = shop().await else { return };
     let numbers = |response: &Response| {
         let pages = response.body["data"]["web"].as_array().unwrap().clone();
         pages.iter().map(|page| visit_line(page)[13..14].to_owned()).collect::<Vec<_>>()
@@ -155,7 +155,7 @@ async fn pages_of_one_search_share_the_saved_profile() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn profile_has_one_writer_and_many_readers() {
-    let Some(browser) = shop("profile_has_one_writer_and_many_readers").await else { return };
+    let Some(browser) = shop().await else { return };
     assert_eq!(browser.visit(&store_data("guest")).await, WITHOUT_DATA);
     let saving = json!({"profile": {"name": "guest"}});
     let meanwhile = async {
@@ -176,8 +176,7 @@ async fn profile_has_one_writer_and_many_readers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn aborted_or_failed_request_saves_nothing_and_releases_the_profile() {
-    let test = "aborted_or_failed_request_saves_nothing_and_releases_the_profile";
-    let Some(browser) = shop(test).await else { return };
+    let Some(browser) = shop().await else { return };
     assert_eq!(browser.visit(&store_data("guest")).await, WITHOUT_DATA);
     let before = browser.store().profile("default", "guest").unwrap();
     let saving = json!({"profile": {"name": "guest"}});
@@ -198,8 +197,7 @@ async fn aborted_or_failed_request_saves_nothing_and_releases_the_profile() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kill_while_saving_leaves_the_profile_unchanged() {
-    let test = "kill_while_saving_leaves_the_profile_unchanged";
-    let Some(mut browser) = shop(test).await else { return };
+    let Some(mut browser) = shop().await else { return };
     assert_eq!(browser.visit(&store_data("guest")).await, WITHOUT_DATA);
     let before = browser.store().profile("default", "guest").unwrap();
     let saving = json!({"profile": {"name": "guest"}});
@@ -211,7 +209,7 @@ async fn kill_while_saving_leaves_the_profile_unchanged() {
         } => {}
     }
     assert_eq!(browser.store().profile("default", "guest").unwrap(), before);
-    browser.service = serve(&browser.site, &path_or_skip("WEBSVC_TEST_CHROMIUM", test).unwrap());
+    browser.service = serve(&browser.site, &path_or_skip("WEBSVC_TEST_CHROMIUM").unwrap());
     assert_eq!(browser.visit(&read_only("guest")).await, WITH_DATA);
     // The lease of the killed process expires.
     let until_ms = browser.store().list_profiles(None).unwrap()[0].leased_until_ms.unwrap();
@@ -222,7 +220,7 @@ async fn kill_while_saving_leaves_the_profile_unchanged() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_fetched_with_profile_cookies() {
-    let Some(browser) = shop("files_are_fetched_with_profile_cookies").await else { return };
+    let Some(browser) = shop().await else { return };
     assert_eq!(browser.visit(&store_data("guest")).await, WITHOUT_DATA);
     for (options, expected) in [(read_only("guest"), "one pot of tea"), (read_only("other"), "Log in first")]
     {

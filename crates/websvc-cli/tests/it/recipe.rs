@@ -9,10 +9,10 @@ use crate::harness::{KEY, skip};
 
 /// Returns the shell that runs a recipe of a page in an empty directory, with the addresses of the test; `None` if a
 /// program that it needs is missing.
-pub(crate) fn shell(test: &str, page: &str, title: &str, service: &str) -> Option<(Command, TempDir)> {
+pub(crate) fn shell(page: &str, title: &str, service: &str) -> Option<(Command, TempDir)> {
     for program in ["bash", "curl", "jq"] {
         if std::process::Command::new(program).arg("--version").output().is_err() {
-            skip(test, &format!("{program} is not installed"));
+            skip(&format!("{program} is not installed"));
             return None;
         }
     }

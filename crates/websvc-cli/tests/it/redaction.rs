@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{KEY, Service, Site, assert_fields};
 
 const BASE: &str = "http://model.test/v1";
 const CHAT: &str = "http://model.test/v1/chat/completions";
@@ -122,53 +122,11 @@ async fn aggressive_uses_model_and_rules_and_fast_the_rules_alone() {
 async fn generated_formats_read_the_redacted_text() {
     let test = RedactionTest::new("").await;
     let body = test.scrape(json!(["summary"]), json!(true)).await;
-    assert_eq!(
-        (&body["data"]["summary"], body["data"].get("markdown")),
-        (&json!("A summary."), None),
-        "{body}"
-    );
+    assert_fields(&body["data"], &json!({ "summary": "A summary.", "markdown": null }));
     let prompts = test.prompts();
     let summary = prompts.iter().find(|prompt| prompt.contains("Summarise")).unwrap();
     assert!(
         summary.contains("<PERSON> brings tea") && summary.contains("Title: Tea of <PERSON>"),
         "{summary}"
     );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn parts_that_the_model_does_not_read_are_redacted_by_rules() {
-    let paragraph = |number: u32| {
-        format!(
-            "<p>Garden {number} grows tea on its slopes, and most of it is harvested by hand in spring.</p>"
-        )
-    };
-    let filler: String = (0..120).map(paragraph).collect();
-    let second = format!("{filler}<p>{UNREAD}: write to boss@team.test.</p>");
-    let test = RedactionTest::new(&second).await;
-    let body = test.scrape(json!(["markdown"]), json!({ "mode": "accurate" })).await;
-    let (text, warning) = (markdown(&body), body["warning"].as_str().unwrap());
-    assert!(text.contains("<PERSON> brings tea") && text.contains("Second part: write to <EMAIL>"), "{text}");
-    assert!(warning.contains("did not read 1 of 3 parts"), "{warning}");
-}
-
-/// Models that name nothing, or wrong texts: the page is as the rules leave it, and nothing harmless is lost.
-#[tokio::test(flavor = "multi_thread")]
-async fn weak_model_is_not_worse_than_the_rules() {
-    let second = "<p>Open from 10:30 to 18:00, since 1999. A tin of tea costs 12 euros.</p>";
-    let wrong = json!([
-        finding("Team", "PERSON"),
-        finding("brings tea from", "LOCATION"),
-        finding("10:30", "PHONE"),
-        finding("1999", "FINANCIAL"),
-        finding("A tin of tea costs 12 euros.", "PERSON"),
-    ]);
-    for findings in [json!([]), wrong] {
-        let test = RedactionTest::with_findings(second, json!({ "findings": findings })).await;
-        let accurate = test.scrape(json!(["markdown"]), json!(true)).await;
-        let fast = test.scrape(json!(["markdown"]), json!({ "mode": "fast" })).await;
-        assert!(markdown(&fast).contains("Write to <EMAIL>"), "{fast}");
-        assert_eq!(markdown(&accurate), markdown(&fast));
-        let warning = accurate["warning"].as_str().unwrap();
-        assert!(warning.contains("missed personal data that the rules find in 1 of 2 parts"), "{warning}");
-    }
 }

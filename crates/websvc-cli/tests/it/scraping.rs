@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb};
 
-use crate::harness::{Service, Site, tea_world};
+use crate::harness::{Service, Site, assert_fields, tea_world};
 
 /// Starts a service whose index contains a page that exists and one that does not.
 async fn indexed(world: &TestWeb) -> Service {
@@ -37,16 +37,13 @@ async fn results_have_the_requested_formats() {
     assert!(!markdown.contains("Home"), "the markdown contains the navigation: {markdown}");
     assert!(hit["rawHtml"].as_str().unwrap().contains("<nav>"));
     assert!(!hit["html"].as_str().unwrap().contains("<nav>"));
-    assert_eq!(hit["links"], json!(["http://tea.test/oolong.html"]));
-    assert_eq!(hit["images"], json!([]));
+    assert_fields(&hit, &json!({ "links": ["http://tea.test/oolong.html"], "images": [] }));
     let metadata = &hit["metadata"];
-    assert_eq!(metadata["title"], json!("Green tea"));
-    assert_eq!(metadata["description"], json!("How to brew green tea."));
-    assert_eq!(metadata["language"], json!("en"));
-    assert_eq!(metadata["sourceURL"], json!("http://tea.test/green.html"));
-    assert_eq!(metadata["statusCode"], json!(200));
-    assert_eq!(metadata["cacheState"], json!("miss"));
-    assert_eq!(metadata["creditsUsed"], json!(1));
+    let expected = json!({
+        "title": "Green tea", "description": "How to brew green tea.", "language": "en",
+        "sourceURL": "http://tea.test/green.html", "statusCode": 200, "cacheState": "miss", "creditsUsed": 1,
+    });
+    assert_fields(&metadata, &expected);
     assert_eq!(response.body["creditsUsed"], json!(3));
 }
 
@@ -193,13 +190,11 @@ async fn search_without_results_has_an_empty_list_per_source() {
     // A search of an empty index would have a warning.
     service.index_pages(&[("listed", "http://tea.test/listed")]).await;
     let response = service.search(json!({"query": "nothing"})).await;
-    assert_eq!(response.body["data"], json!({"web": []}));
-    assert_eq!(response.body["creditsUsed"], json!(0));
+    assert_fields(&response.body, &json!({ "data": {"web": []}, "creditsUsed": 0 }));
     let response = service.search(json!({"query": "nothing", "sources": ["images"]})).await;
     assert_eq!((response.status.as_u16(), &response.body["data"]), (200, &json!({"images": []})));
     let response = service.search(json!({"query": "nothing", "sources": ["web", {"type": "news"}]})).await;
-    assert_eq!(response.body["data"], json!({"web": [], "news": []}));
-    assert_eq!(response.body.get("warning"), None);
+    assert_fields(&response.body, &json!({ "data": {"web": [], "news": []}, "warning": null }));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,5 @@
 //! Runs the official Python SDK against the program.
 
-use std::ffi::OsStr;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,7 +7,7 @@ use serde_json::json;
 use websvc_testkit::{Page, TestWeb};
 
 use crate::browser::{path_or_skip, serve};
-use crate::harness::{KEY, Service, Site, skip, tea_world};
+use crate::harness::{KEY, Service, Site, tea_world};
 
 /// A user's script. Each step prints a line that the test compares.
 const SCRIPT: &str = r##"
@@ -45,12 +44,6 @@ except BadRequestError as error:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn official_python_sdk_works_with_the_base_url() {
-    let Some(python) = std::env::var_os("WEBSVC_TEST_PYTHON") else {
-        return skip(
-            "official_python_sdk_works_with_the_base_url",
-            "WEBSVC_TEST_PYTHON is not set (cargo xtask test)",
-        );
-    };
     let world = tea_world().await;
     let site = Site::new(&world);
     site.succeed(&["index", "crawl", "http://tea.test/", "http://coffee.test/"]);
@@ -61,7 +54,7 @@ async fn official_python_sdk_works_with_the_base_url() {
                     limited: 1\n\
                     wrong key: UnauthorizedError True\n\
                     over limit: BadRequestError True\n";
-    check(&python, SCRIPT, &service, expected);
+    check(SCRIPT, &service, expected);
 }
 
 /// A script that watches a page. The SDK sends a `maxAge` of four hours with every scrape that has an option.
@@ -79,16 +72,10 @@ print([line for line in changes["diff"]["text"].splitlines()[3:] if line[0] in "
 
 #[tokio::test(flavor = "multi_thread")]
 async fn official_python_sdk_sees_changes_at_once() {
-    let Some(python) = std::env::var_os("WEBSVC_TEST_PYTHON") else {
-        return skip(
-            "official_python_sdk_sees_changes_at_once",
-            "WEBSVC_TEST_PYTHON is not set (cargo xtask test)",
-        );
-    };
     let world = changing_world().await;
     let service = Service::for_world(&world);
     let expected = "new True\nchanged False\n['-Tea costs 1 euros.', '+Tea costs 2 euros.']\n";
-    check(&python, WATCHING, &service, expected);
+    check(WATCHING, &service, expected);
 }
 
 /// A script that monitors a page, with every operation of the SDK.
@@ -120,12 +107,6 @@ print(app.delete_monitor(monitor.id), app.list_monitors())
 
 #[tokio::test(flavor = "multi_thread")]
 async fn official_python_sdk_monitors_a_page() {
-    let Some(python) = std::env::var_os("WEBSVC_TEST_PYTHON") else {
-        return skip(
-            "official_python_sdk_monitors_a_page",
-            "WEBSVC_TEST_PYTHON is not set (cargo xtask test)",
-        );
-    };
     let world = changing_world().await;
     let service = Service::for_world(&world);
     let expected = "0 9 * * * Europe/Berlin 7 False\n\
@@ -134,7 +115,7 @@ async fn official_python_sdk_monitors_a_page() {
                     1 confirmed True\n\
                     Tea paused None 1\n\
                     True []\n";
-    check(&python, MONITORING, &service, expected);
+    check(MONITORING, &service, expected);
 }
 
 /// Serves a page that differs at each visit.
@@ -181,9 +162,7 @@ except FirecrawlError as error:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn official_python_sdk_controls_browser_sessions() {
-    let name = "official_python_sdk_controls_browser_sessions";
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", name) else { return };
-    let Some(python) = path_or_skip("WEBSVC_TEST_PYTHON", name) else { return };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = serve(&site, &chromium);
@@ -197,7 +176,7 @@ async fn official_python_sdk_controls_browser_sessions() {
                     [('destroyed', '')]\n\
                     [] None\n\
                     ended: 410 True\n";
-    check(python.as_os_str(), BROWSING, &service, expected);
+    check(BROWSING, &service, expected);
 }
 
 /// A script that interacts with a scraped page. For code that fails, the SDK raises an error with its text.
@@ -226,9 +205,7 @@ except FirecrawlError as error:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn official_python_sdk_interacts_with_a_scraped_page() {
-    let name = "official_python_sdk_interacts_with_a_scraped_page";
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", name) else { return };
-    let Some(python) = path_or_skip("WEBSVC_TEST_PYTHON", name) else { return };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = serve(&site, &chromium);
@@ -238,11 +215,17 @@ async fn official_python_sdk_interacts_with_a_scraped_page() {
                     failed: 501 False True\n\
                     True True 2 None\n\
                     ended: 410 True\n";
-    check(python.as_os_str(), INTERACTING, &service, expected);
+    check(INTERACTING, &service, expected);
 }
 
-/// Runs a script, and compares its output.
-pub(crate) fn check(python: &OsStr, script: &str, service: &Service, expected: &str) {
+/// Runs a script with the official Python SDK, and compares its output. Without the SDK, the test is skipped.
+pub(crate) fn check(script: &str, service: &Service, expected: &str) {
+    check_with("WEBSVC_TEST_PYTHON", script, service, expected);
+}
+
+/// Does the same with the interpreter that a variable names.
+pub(crate) fn check_with(variable: &str, script: &str, service: &Service, expected: &str) {
+    let Some(python) = path_or_skip(variable) else { return };
     let output = Command::new(python)
         .args(["-c", script, &service.address, KEY])
         .env_remove("FIRECRAWL_API_KEY")

@@ -65,23 +65,6 @@ async fn index_and_searxng_results_are_merged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn failed_source_is_a_warning_and_alone_an_error() {
-    let world = world_of(instance().without_json()).await;
-    let site = Site::new(&world);
-    let reason =
-        "source searxng: JSON is not enabled (403): add `json` to `search.formats` in its settings.yml";
-    let service = serve(&site, r#"["index", "searxng"]"#);
-    let response = service.search(json!({"query": "tea"})).await;
-    assert_eq!((response.status.as_u16(), &response.body["data"]["web"]), (200, &json!([])));
-    assert_eq!(response.body["warning"], reason);
-    drop(service);
-    let service = serve(&site, r#"["searxng"]"#);
-    let response = service.search(json!({"query": "tea"})).await;
-    assert_eq!((response.status.as_u16(), &response.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
-    assert_eq!(response.body["error"], format!("no search source is available: {reason}"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn readiness_reports_the_state_of_every_source() {
     let world = world_of(FakeSearxng::new().rate_limited("60")).await;
     let site = Site::new(&world);

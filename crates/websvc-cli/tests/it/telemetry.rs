@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use websvc_store::{Store, TeamChange, ThreatOverride, ThreatPolicy};
 use websvc_testkit::{Page, TestWeb, TestWebBuilder, until};
 
-use crate::harness::{KEY, Response, Service, Site};
+use crate::harness::{KEY, Response, Service, Site, assert_fields};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN: &str = "00f067aa0ba902b7";
@@ -126,10 +126,7 @@ async fn request_id_is_in_every_log_line_and_response() {
     );
     let request = lines.iter().find(|line| is_line_of(line, "request", "mine-1")).unwrap();
     assert_eq!((&request["level"], &request["target"]), (&json!("INFO"), &json!("websvc_server::service")));
-    assert_eq!(
-        (&request["fields"]["status"], &request["fields"]["path"]),
-        (&json!(503), &json!("/v2/search"))
-    );
+    assert_fields(&request["fields"], &json!({ "status": 503, "path": "/v2/search" }));
     assert!(request["fields"]["elapsed_us"].is_u64() && request["fields"]["id"].is_string(), "{request}");
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(!text.contains("<script>") && !text.contains("two words") && !text.contains(&too_long));
@@ -348,10 +345,7 @@ async fn readiness_names_degraded_parts() {
     assert_eq!((degraded.status.as_u16(), &degraded.body["status"]), (200, &json!("ready")));
     assert_eq!(degraded.body["degraded"], json!(["source:searxng", "threat"]), "{}", degraded.body);
     let threat = &degraded.body["threat"];
-    assert_eq!(
-        (&threat["state"], &threat["reason"]),
-        (&json!("paused"), &json!("responded with status 500"))
-    );
+    assert_fields(&threat, &json!({ "state": "paused", "reason": "responded with status 500" }));
     assert!(threat["retryAfterMs"].is_u64(), "{threat}");
     let metrics = service.text("/metrics").await;
     assert!((metric(&metrics, "websvc_threat_scanner_state{state=\"paused\"}") - 1.0).abs() < 0.5);

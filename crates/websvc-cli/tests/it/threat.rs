@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use websvc_store::{Retention, Store, TeamChange, ThreatOverride, ThreatPolicy};
 use websvc_testkit::{FakeSearxng, Page, ReceivedRequest, TestWeb, TestWebBuilder};
 
-use crate::harness::{KEY, Response, Service, Site};
+use crate::harness::{KEY, Response, Service, Site, assert_fields};
 
 const SCANNER: &str = "http://scanner.test/scan";
 
@@ -193,10 +193,7 @@ async fn threat_protection_request_without_permission_is_forbidden() {
             let response = test.search(&key, body).await;
             assert_eq!(response.status, status, "{name}: {}", response.body);
             if status == 403 {
-                assert_eq!(
-                    (&response.body["success"], &response.body["code"]),
-                    (&json!(false), &json!("FORBIDDEN"))
-                );
+                assert_fields(&response.body, &json!({ "success": false, "code": "FORBIDDEN" }));
             }
         }
     }

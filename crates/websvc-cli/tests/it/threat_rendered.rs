@@ -7,16 +7,14 @@ use serde_json::{Value, json};
 use websvc_store::{Store, TeamChange, ThreatPolicy};
 use websvc_testkit::{Page, TestWeb};
 
-use crate::harness::{KEY, Service, Site, skip};
+use crate::browser::path_or_skip;
+use crate::harness::{KEY, Service, Site};
 
 const BLOCKED: &str = "unsafe_domain_blocked: threat protection blocks evil.test: it is on the blacklist";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rendered_page_leading_to_blocked_url_is_blocked_and_leaves_no_artifacts() {
-    let test = "rendered_page_leading_to_blocked_url_is_blocked_and_leaves_no_artifacts";
-    let Some(chromium) = std::env::var_os("WEBSVC_TEST_CHROMIUM") else {
-        return skip(test, "WEBSVC_TEST_CHROMIUM is not set (cargo xtask test)");
-    };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let navigating =
         "<title>Leads</title><p>Here for now.</p><script>location = 'http://evil.test/'</script>";
     let link = "<title>Link</title><p>A page with a <a href='http://evil.test/'>link</a>.</p>";

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use websvc_testkit::{Canary, Page, ReceivedRequest, TestWeb, until};
 
 use crate::batch::{poll_until, start_at, wait_for_end};
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{KEY, Service, Site, assert_fields};
 
 const BATCH: &str = "/v2/batch/scrape";
 const CRAWL: &str = "/v2/crawl";
@@ -194,10 +194,7 @@ async fn failed_job_event_has_the_error() {
     start_at(&service, BATCH, json!({ "urls": urls(3), "maxConcurrency": 1, "webhook": webhook })).await;
     until("the event has arrived", || !received(&world).is_empty()).await;
     let event = body(&received(&world)[0]);
-    assert_eq!(
-        (&event["type"], &event["success"], &event["data"]),
-        (&json!("batch_scrape.failed"), &json!(false), &json!([]))
-    );
+    assert_fields(&event, &json!({ "type": "batch_scrape.failed", "success": false, "data": [] }));
     assert!(event["error"].as_str().unwrap().starts_with("Insufficient credits"), "{event}");
 }
 
@@ -252,14 +249,11 @@ async fn undeliverable_event_is_a_dead_letter_that_can_be_retried() {
     let path = start_at(&service, BATCH, json!({ "urls": urls(2), "webhook": webhook })).await;
     let dead_letters = poll_until(&service, DEAD_LETTERS, |body| body["total"] == 2).await;
     let dead_letter = &dead_letters["deadLetters"][0];
-    assert_eq!(
-        (&dead_letter["attempts"], &dead_letter["lastStatus"]),
-        (&json!(3), &json!(503)),
-        "{dead_letter}"
-    );
-    assert_eq!((&dead_letter["url"], &dead_letter["type"]), (&json!(HOOK), &json!("batch_scrape.page")));
-    assert_eq!(dead_letter["lastError"], "responded with status 503");
-    assert_eq!(dead_letter["jobId"], path.rsplit('/').next().unwrap());
+    let expected = json!({
+        "attempts": 3, "lastStatus": 503, "url": HOOK, "type": "batch_scrape.page",
+        "lastError": "responded with status 503", "jobId": path.rsplit('/').next().unwrap(),
+    });
+    assert_fields(&dead_letter, &expected);
     assert_eq!(received(&world).len(), 6, "each event must be sent three times");
     let page = service.get(&format!("{DEAD_LETTERS}?skip=1&limit=5")).await.body;
     assert_eq!((page["deadLetters"].as_array().unwrap().len(), &page["total"]), (1, &json!(2)));

@@ -12,7 +12,7 @@ use websvc_testkit::{Page, TestWeb, until};
 pub(crate) use self::client::request_upgrade;
 use self::client::{JobSocket, open_socket};
 use crate::batch::{delete, poll_until, read_all, source_counts, start_at, wait_for_end};
-use crate::harness::{Service, Site};
+use crate::harness::{Service, Site, assert_fields};
 
 pub(crate) const BATCH: &str = "/v2/batch/scrape";
 
@@ -244,10 +244,7 @@ async fn socket_log_lines_contain_no_key() {
     let closed = || lines().into_iter().find(|line| line["message"] == "WebSocket closed");
     until("the socket is closed", || closed().is_some()).await;
     let closed = closed().unwrap()["fields"].clone();
-    assert_eq!(
-        (&closed["code"], &closed["frames"], &closed["path"]),
-        (&json!(1000), &json!(1), &json!(path))
-    );
+    assert_fields(&closed, &json!({ "code": 1000, "frames": 1, "path": path }));
     let opened = lines().into_iter().find(|line| line["fields"]["status"] == 101).unwrap();
     assert_eq!(opened["fields"]["id"], closed["id"]);
     assert!(!std::fs::read_to_string(&log).unwrap().contains(crate::harness::KEY));

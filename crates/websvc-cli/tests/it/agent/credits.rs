@@ -8,7 +8,7 @@ use super::{
     AgentTest, COFFEE, check_free_credits, collecting, decision, hanging, price, serve, step, wait_for_data,
     wait_for_end, wait_until,
 };
-use crate::harness::Response;
+use crate::harness::{Response, assert_fields};
 
 /// Never ends a run whose prompt says so.
 fn patient(body: &Value) -> Page {
@@ -54,17 +54,11 @@ fn spending(body: &Value) -> Page {
 async fn run_that_empties_the_team_has_what_it_collected_and_costs_nothing() {
     let test = AgentTest::with_credits(spending, &[], Some("5")).await;
     let (path, status) = test.run(json!({})).await;
-    assert_eq!(
-        (&status["status"], &status["stopReason"]),
-        (&json!("failed"), &json!("credit_limit_reached")),
-        "{status}"
-    );
-    assert_eq!(
-        (&status["partial"], &status["partialSchemaValid"], status.get("data")),
-        (&price(), &json!(true), None),
-        "{status}"
-    );
-    assert_eq!(status["creditsUsed"], 0, "{status}");
+    let expected = json!({
+        "status": "failed", "stopReason": "credit_limit_reached", "partial": price(),
+        "partialSchemaValid": true, "data": null, "creditsUsed": 0,
+    });
+    assert_fields(&status, &expected);
     let error = status["error"].as_str().unwrap();
     for text in ["credits of the team ran out", "needs 1 more", "has 0 left", "start it again"] {
         assert!(error.contains(text), "{error}");
@@ -107,11 +101,7 @@ async fn credits_of_a_killed_run_are_free_again() {
     test.service.end();
     test.service = serve(&test.site, &[]);
     let status = wait_for_end(&test.service, &path).await;
-    assert_eq!(
-        (&status["stopReason"], &status["creditsUsed"]),
-        (&json!("interrupted"), &json!(0)),
-        "{status}"
-    );
+    assert_fields(&status, &json!({ "stopReason": "interrupted", "creditsUsed": 0 }));
     check_free_credits(&test.service, 50).await;
     assert_eq!(test.remaining_credits().await, 60);
     let deleted = test.service.send(Method::DELETE, &path, &[], "").await;

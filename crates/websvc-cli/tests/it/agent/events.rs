@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, until};
 
 use super::{AGENT, AgentTest, HOOK, TEA, decision, inventing, price, step, types};
+use crate::harness::assert_fields;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn trace_has_the_work_and_the_sources_of_the_data() {
@@ -25,11 +26,7 @@ async fn trace_has_the_work_and_the_sources_of_the_data() {
     assert_eq!(find("tool_call.finished")["result"]["success"], true);
     assert_eq!(find("reasoning.summary")["text"], "It is next.");
     for (number, event) in (1..).zip(&events) {
-        assert_eq!(
-            (&event["schemaVersion"], &event["producerSequence"]),
-            (&json!(1), &json!(number)),
-            "{event}"
-        );
+        assert_fields(&event, &json!({ "schemaVersion": 1, "producerSequence": number }));
     }
     let artifacts: Vec<&Value> = events.iter().filter(|event| event["type"] == "artifact.updated").collect();
     let snapshot = async |id: &str| -> Value {
@@ -45,10 +42,7 @@ async fn trace_has_the_work_and_the_sources_of_the_data() {
     assert_eq!(euros["url"], TEA, "{sources}");
     assert!(euros["passage"].as_str().unwrap().contains("12 euros"), "{sources}");
     let trace = test.service.get(&format!("{path}/trace?liveView=true")).await.body;
-    assert_eq!(
-        (&trace["creditsUsed"], &trace["activeBrowserSessions"]),
-        (&status["creditsUsed"], &json!([]))
-    );
+    assert_fields(&trace, &json!({ "creditsUsed": status["creditsUsed"], "activeBrowserSessions": [] }));
     assert_eq!(test.service.get(&format!("{path}/snapshots/data-99")).await.status, 404);
     let wrong = test.service.get(&format!("{path}/trace?liveView=1")).await;
     assert_eq!((wrong.status.as_u16(), &wrong.body["details"][0]["path"]), (400, &json!("/liveView")));

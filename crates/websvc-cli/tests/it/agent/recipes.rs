@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use super::{MODEL, decision, serve, step};
-use crate::harness::{Service, Site};
+use crate::harness::{Service, Site, assert_fields};
 use crate::recipe;
 
 /// The pages of `shop.example` in the manual.
@@ -73,11 +73,11 @@ struct Recipe {
 }
 
 /// Runs a recipe, and returns the lines that it prints on stdout.
-async fn run(test: &str, title: &str) -> Option<Recipe> {
+async fn run(title: &str) -> Option<Recipe> {
     let world = FakeModel::with_responder(model).serve(shop(), MODEL).start().await;
     let site = Site::new(&world);
     let service: Service = serve(&site, &[]);
-    let (mut bash, _directory) = recipe::shell(test, "agent.md", title, &service.address)?;
+    let (mut bash, _directory) = recipe::shell("agent.md", title, &service.address)?;
     let programs = Path::new(env!("CARGO_BIN_EXE_websvc")).parent().unwrap();
     bash.env("PATH", format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default()));
     let Output { status, stdout, stderr } = bash.output().await.unwrap();
@@ -91,16 +91,13 @@ const TEAS: [&str; 2] = [r#"{"name":"sencha","price":9}"#, r#"{"name":"rooibos",
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recipe_writes_a_price_list() {
-    let Some(recipe) = run("recipe_writes_a_price_list", "Write a price list to a file").await else {
-        return;
-    };
+    let Some(recipe) = run("Write a price list to a file").await else { return };
     assert_eq!(recipe.lines, TEAS);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recipe_reads_only_the_given_pages() {
-    let name = "recipe_reads_only_the_given_pages";
-    let Some(recipe) = run(name, "Read only the pages that you name").await else { return };
+    let Some(recipe) = run("Read only the pages that you name").await else { return };
     assert_eq!(recipe.lines, [format!("[{}]", TEAS.join(","))]);
     for (page, count) in [("sencha", 1), ("rooibos", 1), ("teas", 0), ("coffee", 0)] {
         assert_eq!(recipe.world.count(&format!("http://shop.test/{page}")), count, "{page}");
@@ -109,27 +106,21 @@ async fn recipe_reads_only_the_given_pages() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recipe_shows_sources() {
-    let Some(recipe) = run("recipe_shows_sources", "See where each value comes from").await else { return };
+    let Some(recipe) = run("See where each value comes from").await else { return };
     let price = recipe.lines.iter().find(|line| line.starts_with("/teas/0/price ")).unwrap();
     assert!(price.contains("http://shop.test/sencha") && price.contains("costs 9 euros"), "{price}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recipe_asks_a_follow_up_question() {
-    let name = "recipe_asks_a_follow_up_question";
-    let Some(recipe) = run(name, "Ask a follow-up question").await else { return };
+    let Some(recipe) = run("Ask a follow-up question").await else { return };
     assert_eq!(recipe.lines, [TEAS[1]]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recipe_uses_partial_data() {
-    let name = "recipe_uses_partial_data";
-    let Some(recipe) = run(name, "Limit the costs, and use what was collected").await else { return };
+    let Some(recipe) = run("Limit the costs, and use what was collected").await else { return };
     let run: Value = serde_json::from_str(&recipe.lines[0]).unwrap();
-    assert_eq!(
-        (&run["stopReason"], &run["creditsUsed"]),
-        (&json!("credit_limit_reached"), &json!(0)),
-        "{run}"
-    );
+    assert_fields(&run, &json!({ "stopReason": "credit_limit_reached", "creditsUsed": 0 }));
     assert_eq!(run["partial"]["teas"][0]["name"], "sencha", "{run}");
 }

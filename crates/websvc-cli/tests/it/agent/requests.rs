@@ -4,33 +4,27 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{AGENT, AgentTest, COFFEE, TEA, collecting, price, wait_for_end};
-use crate::harness::Response;
+use crate::harness::{Response, assert_fields};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn run_has_data_of_its_schema_and_its_cost() {
     let test = AgentTest::new().await;
     let fields = json!({ "model": "spark-2", "effort": "low", "maxCredits": 50, "origin": "test" });
     let (_, status) = test.run(fields).await;
-    assert_eq!((&status["status"], &status["data"]), (&json!("completed"), &price()), "{status}");
-    assert_eq!(
-        (&status["stopReason"], &status["mode"]),
-        (&json!("succeeded"), &json!("extract")),
-        "{status}"
-    );
-    assert_eq!((&status["model"], &status["effort"]), (&json!("spark-2"), &json!("low")), "{status}");
+    let expected = json!({
+        "status": "completed", "data": price(), "stopReason": "succeeded", "mode": "extract",
+        "model": "spark-2", "effort": "low",
+    });
+    assert_fields(&status, &expected);
     // Two steps and a page.
-    assert_eq!(status["creditsUsed"], 3, "{status}");
-    assert_eq!((&status["threadTurn"], status.get("error")), (&json!(1), None), "{status}");
+    assert_fields(&status, &json!({ "creditsUsed": 3, "threadTurn": 1, "error": null }));
     let expires: jiff::Timestamp = status["expiresAt"].as_str().unwrap().parse().unwrap();
     assert!(expires > jiff::Timestamp::now());
     assert_eq!(test.requested("http://shop.test/"), [TEA]);
     // The log of requests is written about once a second.
     let path = "/v2/team/activity?endpoint=agent";
     let activity = super::wait_until(&test.service, path, |body| body["data"][0].is_object()).await;
-    assert_eq!(
-        (&activity["data"][0]["endpoint"], &activity["data"][0]["target"]),
-        (&json!("agent"), &json!(TEA))
-    );
+    assert_fields(&activity["data"][0], &json!({ "endpoint": "agent", "target": TEA }));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -33,8 +33,8 @@ fn interacting(body: &Value) -> Page {
     }
 }
 
-async fn shop(name: &str) -> Option<AgentTest> {
-    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", name)?;
+async fn shop() -> Option<AgentTest> {
+    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
     let found = "<!DOCTYPE html><title>Found</title><ul><li>sencha, a green tea: 12 euros</li></ul>";
     let world = TestWeb::builder().page(SHOP, Page::html(FORM)).page(FOUND, Page::html(found));
     let world = FakeModel::with_responder(interacting).serve(world, MODEL).start().await;
@@ -50,8 +50,7 @@ async fn shop(name: &str) -> Option<AgentTest> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn permitted_run_acts_on_a_page_and_pays_for_its_session_once() {
-    let name = "permitted_run_acts_on_a_page_and_pays_for_its_session_once";
-    let Some(test) = shop(name).await else { return };
+    let Some(test) = shop().await else { return };
     let (path, status) = test.run(json!({ "urls": [SHOP], "allowInteract": true })).await;
     let events = test.trace(&path).await;
     assert_eq!((&status["status"], &status["data"]), (&json!("completed"), &price()), "{status} {events:?}");
@@ -65,7 +64,7 @@ async fn permitted_run_acts_on_a_page_and_pays_for_its_session_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn run_without_permission_only_reads() {
-    let Some(test) = shop("run_without_permission_only_reads").await else { return };
+    let Some(test) = shop().await else { return };
     let (_, status) = test.run(json!({ "urls": [SHOP] })).await;
     assert_ne!(status["status"], "processing", "{status}");
     let sessions = test.service.get("/v2/browser").await.body;

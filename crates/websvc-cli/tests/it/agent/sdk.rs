@@ -1,7 +1,6 @@
 //! Runs the official Python SDK against agent runs.
 
 use super::{AgentTest, collecting};
-use crate::browser::path_or_skip;
 use crate::sdk::check;
 
 /// A script with a run, its list, trace, snapshots and thread, a cancelled run, and errors.
@@ -54,9 +53,6 @@ fn waiting(body: &serde_json::Value) -> websvc_testkit::Page {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn official_python_sdk_runs_the_agent() {
-    let Some(python) = path_or_skip("WEBSVC_TEST_PYTHON", "official_python_sdk_runs_the_agent") else {
-        return;
-    };
     let test = AgentTest::with(waiting, &[]).await;
     let expected = "completed {'name': 'sencha', 'euros': 12} 3 succeeded spark-2 extract\n\
                     completed http://shop.test/tea python-sdk@4.55.0 spark-2\n\
@@ -69,7 +65,7 @@ async fn official_python_sdk_runs_the_agent() {
                     409 True\n\
                     404 True\n\
                     400 True\n";
-    check(python.as_os_str(), RUNNING, &test.service, expected);
+    check(RUNNING, &test.service, expected);
 }
 
 /// A script that starts a run without a language model.
@@ -86,9 +82,7 @@ except FirecrawlError as error:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn official_python_sdk_shows_that_a_model_is_missing() {
-    let name = "official_python_sdk_shows_that_a_model_is_missing";
-    let Some(python) = path_or_skip("WEBSVC_TEST_PYTHON", name) else { return };
     let world = crate::harness::tea_world().await;
     let service = crate::harness::Service::for_world(&world);
-    check(python.as_os_str(), REFUSED, &service, "501 True\n");
+    check(REFUSED, &service, "501 True\n");
 }

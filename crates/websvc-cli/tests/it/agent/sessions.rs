@@ -6,7 +6,7 @@ use websvc_testkit::{FakeModel, Page, ReceivedRequest, TestWeb, TestWebBuilder};
 
 use super::{AgentTest, MODEL, decision, serve, step, types, wait_for_end, wait_until};
 use crate::browser::path_or_skip;
-use crate::harness::Site;
+use crate::harness::{Site, assert_fields};
 
 pub(crate) const SHOP: &str = "http://shop.test/";
 const EVIL: &str = "http://evil.test/";
@@ -40,11 +40,10 @@ pub(crate) fn shop() -> TestWebBuilder {
 
 /// Starts a service with Chromium and a model; `None` if the test is skipped.
 async fn start(
-    name: &str,
     world: TestWebBuilder,
     model: impl Fn(&Value) -> Page + Send + Sync + 'static,
 ) -> Option<AgentTest> {
-    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", name)?;
+    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
     let world = FakeModel::with_responder(model).serve(world, MODEL).start().await;
     let site = Site::new(&world);
     let service = serve_browser(&site, &chromium.to_string_lossy());
@@ -155,8 +154,7 @@ impl AgentTest {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_of_a_run_share_a_session_that_ends_with_the_run() {
-    let name = "tasks_of_a_run_share_a_session_that_ends_with_the_run";
-    let Some(test) = start(name, shop(), shopping).await else { return };
+    let Some(test) = start(shop(), shopping).await else { return };
     let fields = json!({ "urls": [SHOP], "schema": orders_schema(), "prompt": "List the orders, and who has paid.",
         "allowInteract": true });
     let (path, status) = test.run(fields).await;
@@ -185,8 +183,7 @@ pub(crate) fn hesitating(body: &Value) -> Page {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn open_session_can_be_watched_and_ends_with_a_cancelled_run() {
-    let name = "open_session_can_be_watched_and_ends_with_a_cancelled_run";
-    let Some(test) = start(name, shop(), hesitating).await else { return };
+    let Some(test) = start(shop(), hesitating).await else { return };
     let path = test.start(json!({ "urls": [SHOP], "allowInteract": true })).await;
     let open = test.wait_for_session(&path).await;
     let active = test.sessions("active").await;
@@ -221,23 +218,18 @@ async fn open_session_can_be_watched_and_ends_with_a_cancelled_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn trace_of_an_interrupted_run_has_the_end_of_its_session() {
-    let name = "trace_of_an_interrupted_run_has_the_end_of_its_session";
-    let Some(test) = start(name, shop(), hesitating).await else { return };
+    let Some(test) = start(shop(), hesitating).await else { return };
     let path = test.start(json!({ "urls": [SHOP], "allowInteract": true })).await;
     let open = test.wait_for_session(&path).await;
     let AgentTest { world, site, service } = test;
     service.kill();
     // Waits for its end, so that the data directory is free.
     drop(service);
-    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", name).unwrap();
+    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM").unwrap();
     let service = serve_browser(&site, &chromium.to_string_lossy());
     let test = AgentTest { world, site, service };
     let status = wait_for_end(&test.service, &path).await;
-    assert_eq!(
-        (&status["stopReason"], &status["creditsUsed"]),
-        (&json!("interrupted"), &json!(0)),
-        "{status}"
-    );
+    assert_fields(&status, &json!({ "stopReason": "interrupted", "creditsUsed": 0 }));
     let (started, _) = check_session_events(&test.trace(&path).await);
     assert_eq!(started["sessionId"], open["id"]);
     assert_eq!(test.sessions("active").await, [""; 0]);
@@ -275,13 +267,12 @@ fn obeying(body: &Value) -> Page {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn page_cannot_lead_the_session_of_a_strict_run_elsewhere() {
-    let name = "page_cannot_lead_the_session_of_a_strict_run_elsewhere";
     let world =
         TestWeb::builder().page(SHOP, Page::html(TRAP)).page("http://shop.test/other", Page::html("Other"));
     let world = ["link", "window", "form", "script", "image"]
         .into_iter()
         .fold(world, |world, path| world.page(&format!("{EVIL}{path}"), Page::html("<title>Evil</title>")));
-    let Some(test) = start(name, world, obeying).await else { return };
+    let Some(test) = start(world, obeying).await else { return };
     let fields = |is_strict: bool| json!({ "urls": [SHOP], "strictConstrainToURLs": is_strict, "allowInteract": true });
     let (path, status) = test.run(fields(true)).await;
     let events = test.trace(&path).await;

@@ -8,7 +8,7 @@ use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use super::{AuditTest, id_of, request_id};
 use crate::agent::{AGENT, MODEL, wait_for_end};
-use crate::harness::{KEY, Service, tea_world};
+use crate::harness::{KEY, Service, assert_fields, tea_world};
 
 const PAGE: &str = "http://tea.test/green.html";
 
@@ -169,8 +169,7 @@ async fn event_under_zero_retention_omits_the_request_content() {
     service.send(Method::POST, "/mcp", &headers, call("scrape", arguments)).await;
     let events = audit.wait_for_events(9).await;
     assert_eq!(events[6]["query"], json!(MARKER));
-    assert_eq!((&events[7]["urls"], &events[7]["username"]), (&json!([page]), &json!("bob")));
-    assert_eq!(events[7]["client"], json!("127.0.0.1"));
+    assert_fields(&events[7], &json!({ "urls": [page], "username": "bob", "client": "127.0.0.1" }));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -31,13 +31,13 @@ fn model_request(world: &TestWeb) -> Value {
     serde_json::from_slice(&request.body).unwrap()
 }
 
-async fn start(test: &str, responses: Vec<Page>) -> Option<(Service, TestWeb, Site)> {
-    start_with(test, SHOP, responses).await
+async fn start(responses: Vec<Page>) -> Option<(Service, TestWeb, Site)> {
+    start_with(SHOP, responses).await
 }
 
 /// Starts a service with a browser and a model.
-async fn start_with(test: &str, html: &str, responses: Vec<Page>) -> Option<(Service, TestWeb, Site)> {
-    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
+async fn start_with(html: &str, responses: Vec<Page>) -> Option<(Service, TestWeb, Site)> {
+    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
     let model = FakeModel::scripted(responses);
     let world = with_images(TestWeb::builder().page(URL, Page::html(html)), URL, html);
     let world = model.serve(world, BASE).start().await;
@@ -57,11 +57,7 @@ async fn start_with(test: &str, html: &str, responses: Vec<Page>) -> Option<(Ser
 #[tokio::test(flavor = "multi_thread")]
 async fn model_chooses_candidates_and_describes_the_page() {
     let responses = vec![FakeModel::json(&answer(json!({})))];
-    let Some((service, world, _site)) =
-        start("model_chooses_candidates_and_describes_the_page", responses).await
-    else {
-        return;
-    };
+    let Some((service, world, _site)) = start(responses).await else { return };
     let document = scrape(&service, json!({ "formats": ["branding"] })).await;
     let design = &document["branding"];
     assert_eq!(design["components"]["buttonPrimary"]["background"], "#DE6E7C", "{design}");
@@ -85,14 +81,13 @@ async fn model_chooses_candidates_and_describes_the_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_answers_and_failures_of_the_model_leave_the_design_as_it_was() {
-    let test = "wrong_answers_and_failures_of_the_model_leave_the_design_as_it_was";
     let responses = vec![
         FakeModel::json(&answer(json!({ "primaryButton": 99 }))),
         FakeModel::json(&json!({ "tone": "angry" })),
         FakeModel::bad_request("no"),
     ];
     let count = responses.len();
-    let Some((service, _world, _site)) = start(test, responses).await else { return };
+    let Some((service, _world, _site)) = start(responses).await else { return };
     for _ in 0..count {
         let document = scrape(&service, json!({ "formats": ["branding"] })).await;
         let design = &document["branding"];
@@ -105,10 +100,9 @@ async fn wrong_answers_and_failures_of_the_model_leave_the_design_as_it_was() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn personal_data_is_not_sent_to_the_model() {
-    let test = "personal_data_is_not_sent_to_the_model";
     let responses = vec![FakeModel::json(&answer(json!({})))];
     let html = SHOP.replace("We sell them since 1990", "Write to jane@brand.test");
-    let Some((service, world, _site)) = start_with(test, &html, responses).await else { return };
+    let Some((service, world, _site)) = start_with(&html, responses).await else { return };
     let options = json!({ "formats": ["branding"], "redactPII": { "mode": "fast" } });
     let document = scrape(&service, options).await;
     assert!(document["branding"]["personality"].is_object(), "{document}");
@@ -121,10 +115,9 @@ async fn personal_data_is_not_sent_to_the_model() {
 /// The texts of a design are not those of the markdown, so a model that redacts the page may not have read them.
 #[tokio::test(flavor = "multi_thread")]
 async fn personal_data_that_no_model_has_read_is_not_sent_either() {
-    let test = "personal_data_that_no_model_has_read_is_not_sent_either";
     let responses = vec![FakeModel::json(&json!({ "findings": [] })), FakeModel::json(&answer(json!({})))];
     let html = SHOP.replace("We sell them since 1990", "Write to jane@brand.test");
-    let Some((service, world, _site)) = start_with(test, &html, responses).await else { return };
+    let Some((service, world, _site)) = start_with(&html, responses).await else { return };
     let options = json!({ "formats": ["branding"], "redactPII": { "mode": "accurate" } });
     let document = scrape(&service, options).await;
     assert!(document["branding"]["personality"].is_object(), "{document}");

@@ -7,9 +7,8 @@ use super::{BrowserTest, path_or_skip};
 
 #[tokio::test]
 async fn framework_applications_are_scraped_as_rendered() {
-    let test = "framework_applications_are_scraped_as_rendered";
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
-    let Some(apps) = path_or_skip("WEBSVC_TEST_APPS", test) else { return };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
+    let Some(apps) = path_or_skip("WEBSVC_TEST_APPS") else { return };
     let names = ["react", "vue", "svelte"];
     let notes: Vec<_> = (1..=8)
         .map(|id| json!({"id": id, "title": format!("Note {id}"), "text": format!("day {id}")}))

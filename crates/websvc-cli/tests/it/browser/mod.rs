@@ -18,10 +18,10 @@ use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 use crate::harness::{KEY, Service, Site, skip};
 
 /// Returns the path in a variable that `cargo xtask test` sets. Without it, the test is skipped.
-pub(crate) fn path_or_skip(variable: &str, test: &str) -> Option<PathBuf> {
+pub(crate) fn path_or_skip(variable: &str) -> Option<PathBuf> {
     let path = std::env::var_os(variable).map(PathBuf::from);
     if path.is_none() {
-        skip(test, &format!("{variable} is not set (cargo xtask test)"));
+        skip(&format!("{variable} is not set (cargo xtask test)"));
     }
     path
 }
@@ -114,14 +114,14 @@ pub(crate) fn serve_command(site: &Site, chromium: &Path) -> Command {
 }
 
 /// Starts a service with a browser and one page per host.
-async fn start(test: &str, pages: &[(&str, &str)]) -> Option<BrowserTest> {
-    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
+async fn start(pages: &[(&str, &str)]) -> Option<BrowserTest> {
+    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
     let world =
         pages.iter().fold(TestWeb::builder(), |world, (url, html)| world.page(url, Page::html(*html)));
     let urls: Vec<&str> = pages.iter().map(|(url, _)| *url).collect();
     Some(BrowserTest::start(world, chromium, &urls).await)
 }
 
-async fn start_with_tea_page(test: &str) -> Option<BrowserTest> {
-    start(test, &[("http://tea.test/", TEA)]).await
+async fn start_with_tea_page() -> Option<BrowserTest> {
+    start(&[("http://tea.test/", TEA)]).await
 }

@@ -8,8 +8,7 @@ use crate::harness::{KEY, Service, Site};
 
 #[tokio::test]
 async fn rendered_page_reaches_no_address_that_the_guard_refuses() {
-    let test = "rendered_page_reaches_no_address_that_the_guard_refuses";
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let canary = Canary::start().await;
     let target = format!("http://{}/", canary.addr());
     let html = format!(
@@ -31,8 +30,7 @@ async fn rendered_page_reaches_no_address_that_the_guard_refuses() {
 #[tokio::test]
 #[cfg(target_os = "linux")]
 async fn page_over_the_memory_limit_fails_alone_with_a_reason() {
-    let test = "page_over_the_memory_limit_fails_alone_with_a_reason";
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let large = "<h1>Large</h1><script>const memories = []; setInterval(() => {
         const memory = new WebAssembly.Memory({initial: 160});
         new Uint8Array(memory.buffer).fill(1); memories.push(memory) }, 10)</script>";

@@ -13,7 +13,7 @@ use crate::harness::{KEY, Service, Site};
 #[tokio::test]
 #[cfg(target_os = "linux")]
 async fn killed_service_leaves_no_browser_process() {
-    let Some(browser) = start_with_tea_page("killed_service_leaves_no_browser_process").await else { return };
+    let Some(browser) = start_with_tea_page().await else { return };
     let (page, _) = browser.scrape("tea.test", json!({"formats": ["markdown"], "waitFor": 1})).await;
     assert!(page["markdown"].as_str().unwrap().contains("A script wrote this"), "{page}");
     let service = i64::from(browser.service.id());
@@ -36,8 +36,7 @@ async fn killed_service_leaves_no_browser_process() {
 
 #[tokio::test]
 async fn browser_directory_is_private_and_removed_after_a_kill() {
-    let test = "browser_directory_is_private_and_removed_after_a_kill";
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let temporary = tempfile::tempdir().unwrap();
@@ -99,7 +98,7 @@ fn processes() -> Vec<Process> {
 
 #[tokio::test]
 async fn browser_appears_in_readiness_and_metrics() {
-    let Some(browser) = start_with_tea_page("browser_appears_in_readiness_and_metrics").await else { return };
+    let Some(browser) = start_with_tea_page().await else { return };
     let before = browser.service.get("/ready").await;
     assert_eq!(
         (before.status.as_u16(), &before.body["browser"]["state"]),

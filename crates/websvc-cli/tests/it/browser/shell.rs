@@ -27,8 +27,7 @@ fn stdout_and_stderr(output: &Output) -> (String, String) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn scrape_command_writes_screenshots_and_pdfs() {
-    let test = "scrape_command_writes_screenshots_and_pdfs";
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let scrape = |arguments: &[&str]| {
@@ -79,8 +78,7 @@ async fn scrape_command_writes_screenshots_and_pdfs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn search_command_writes_a_screenshot_per_result() {
-    let test = "search_command_writes_a_screenshot_per_result";
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     site.succeed(&["scrape", "tea.test"]);

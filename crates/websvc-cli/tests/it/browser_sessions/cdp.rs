@@ -135,9 +135,7 @@ impl CdpClient {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn client_drives_its_session_and_sees_no_other_one() {
-    let Some(test) = SessionTest::start("client_drives_its_session_and_sees_no_other_one").await else {
-        return;
-    };
+    let Some(test) = SessionTest::start().await else { return };
     let (session, other) = tokio::join!(test.create(json!({})), test.create(json!({})));
     let mut client = CdpClient::connect(&test, &session["cdpUrl"]).await;
     let version = client.call(None, "Browser.getVersion", json!({})).await;
@@ -168,9 +166,8 @@ async fn client_drives_its_session_and_sees_no_other_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn playwright_drives_a_session() {
-    let name = "playwright_drives_a_session";
-    let Some(playwright) = path_or_skip("WEBSVC_TEST_PLAYWRIGHT", name) else { return };
-    let Some(test) = SessionTest::start(name).await else { return };
+    let Some(playwright) = path_or_skip("WEBSVC_TEST_PLAYWRIGHT") else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({})).await;
     let (stdout, stderr) = run_script("playwright.mjs", &playwright, &session).await;
     let expected = "1 1 about:blank\nTea\ndialog Sure?\ntrue Anna\nTea 2\n1 true\nfile:///etc/passwd refused\n\
@@ -182,9 +179,8 @@ async fn playwright_drives_a_session() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn puppeteer_reads_no_file_of_the_server() {
-    let name = "puppeteer_reads_no_file_of_the_server";
-    let Some(puppeteer) = path_or_skip("WEBSVC_TEST_PUPPETEER", name) else { return };
-    let Some(test) = SessionTest::start(name).await else { return };
+    let Some(puppeteer) = path_or_skip("WEBSVC_TEST_PUPPETEER") else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({})).await;
     let (stdout, stderr) = run_script("puppeteer.mjs", &puppeteer, &session).await;
     let expected = "Tea true\nfile:///etc/passwd refused\nview-source:file:///etc/passwd refused\n\
@@ -206,7 +202,7 @@ async fn run_script(script: &str, package: &Path, session: &Value) -> (String, S
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_token_is_refused() {
-    let Some(test) = SessionTest::start("wrong_token_is_refused").await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let (session, other) = tokio::join!(test.create(json!({})), test.create(json!({})));
     let own = path_of(&test.service, &session["cdpUrl"]);
     let token = |session: &Value, url: &str| {
@@ -243,7 +239,7 @@ fn memory(service: &Service, name: &str) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn message_takes_a_small_multiple_of_its_size() {
-    let Some(test) = SessionTest::start("message_takes_a_small_multiple_of_its_size").await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({})).await;
     let mut client = CdpClient::connect(&test, &session["cdpUrl"]).await;
     let page = client.attach().await;
@@ -288,7 +284,7 @@ async fn message_takes_a_small_multiple_of_its_size() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn client_sees_targets_of_the_web_only() {
-    let Some(test) = SessionTest::start("client_sees_targets_of_the_web_only").await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({})).await;
     let mut client = CdpClient::connect(&test, &session["cdpUrl"]).await;
     let page = client.attach().await;

@@ -61,9 +61,7 @@ impl SessionTest {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn commands_act_on_the_started_session_until_it_ends() {
-    let Some(test) = SessionTest::start("commands_act_on_the_started_session_until_it_ends").await else {
-        return;
-    };
+    let Some(test) = SessionTest::start().await else { return };
     let (_, stderr) = test.fail(&["open", "http://click.test/"], 1).await;
     assert!(stderr.contains("there is no session") && stderr.contains("websvc browser start"), "{stderr}");
     let started = test.succeed(&["start", "--ttl", "120", "--country", "DE"]).await;
@@ -98,9 +96,7 @@ async fn commands_act_on_the_started_session_until_it_ends() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn code_runs_from_each_source_and_gives_its_exit_code() {
-    let Some(test) = SessionTest::start("code_runs_from_each_source_and_gives_its_exit_code").await else {
-        return;
-    };
+    let Some(test) = SessionTest::start().await else { return };
     test.succeed(&["start", "--no-block-ads"]).await;
     let script = test.site.data_dir().join("open.js");
     std::fs::write(&script, "await page.goto('http://tea.test/'); console.log('opened'); await page.title()")
@@ -138,7 +134,7 @@ async fn code_runs_from_each_source_and_gives_its_exit_code() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn screenshot_and_pdf_are_files() {
-    let Some(test) = SessionTest::start("screenshot_and_pdf_are_files").await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     test.succeed(&["start"]).await;
     test.succeed(&["open", "http://tea.test/"]).await;
     for (words, name, start) in [
@@ -157,7 +153,7 @@ async fn screenshot_and_pdf_are_files() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn session_that_ended_elsewhere_is_forgotten() {
-    let Some(test) = SessionTest::start("session_that_ended_elsewhere_is_forgotten").await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let first = test.json(&["start", "--profile", "shop"]).await;
     let second = test.json(&["start", "--profile", "shop", "--no-save-changes"]).await;
     let (first_id, second_id) = (first["id"].as_str().unwrap(), second["id"].as_str().unwrap());

@@ -63,8 +63,8 @@ struct DownloadTest {
 }
 
 impl DownloadTest {
-    async fn start(name: &str) -> Option<Self> {
-        let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", name)?;
+    async fn start() -> Option<Self> {
+        let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
         let world = world().start().await;
         let site = Site::new(&world);
         let browsers = tempfile::tempdir().unwrap();
@@ -133,9 +133,7 @@ fn files_with_marker(directory: &Path) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn download_becomes_an_artifact_with_its_content() {
-    let Some(test) = DownloadTest::start("download_becomes_an_artifact_with_its_content").await else {
-        return;
-    };
+    let Some(test) = DownloadTest::start().await else { return };
     let session = test.test.create(json!({})).await;
     for (selector, url, name, content) in [
         ("#plain", "http://files.test/table.csv", "table.csv", format!("{MARKER},1")),
@@ -161,7 +159,7 @@ async fn download_becomes_an_artifact_with_its_content() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn names_of_downloads_are_no_paths() {
-    let Some(test) = DownloadTest::start("names_of_downloads_are_no_paths").await else { return };
+    let Some(test) = DownloadTest::start().await else { return };
     let session = test.test.create(json!({})).await;
     let code = "const file = await download('#path');
         const first = await file.artifactUrl();
@@ -189,9 +187,7 @@ async fn names_of_downloads_are_no_paths() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn download_above_a_limit_fails_with_its_reason() {
-    let Some(test) = DownloadTest::start("download_above_a_limit_fails_with_its_reason").await else {
-        return;
-    };
+    let Some(test) = DownloadTest::start().await else { return };
     let session = test.test.create(json!({})).await;
     for selector in ["#endless", "#large"] {
         let code = format!(
@@ -240,9 +236,7 @@ async fn end_of_download(client: &mut CdpClient) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn canceled_and_unwanted_downloads_leave_no_file() {
-    let Some(test) = DownloadTest::start("canceled_and_unwanted_downloads_leave_no_file").await else {
-        return;
-    };
+    let Some(test) = DownloadTest::start().await else { return };
     let session = test.test.create(json!({})).await;
     let canceled = "const file = await download('#slow'); await file.cancel();
         [await file.failure(), await attempt(file.artifactUrl())]";
@@ -285,9 +279,7 @@ async fn canceled_and_unwanted_downloads_leave_no_file() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn download_ends_with_its_session_and_leaves_no_file() {
-    let Some(test) = DownloadTest::start("download_ends_with_its_session_and_leaves_no_file").await else {
-        return;
-    };
+    let Some(test) = DownloadTest::start().await else { return };
     let session = test.test.create(json!({})).await;
     let body = json!({
         "code": "await page.goto('http://files.test/');
@@ -314,9 +306,7 @@ async fn download_ends_with_its_session_and_leaves_no_file() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn session_without_stored_data_has_no_artifacts() {
-    let Some(test) = DownloadTest::start("session_without_stored_data_has_no_artifacts").await else {
-        return;
-    };
+    let Some(test) = DownloadTest::start().await else { return };
     test.test.site.succeed(&["teams", "set", "default", "--zdr", "forced"]);
     let session = test.test.create(json!({})).await;
     let code =

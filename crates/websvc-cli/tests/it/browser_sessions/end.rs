@@ -58,7 +58,7 @@ impl SessionTest {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unused_session_ends() {
-    let Some(test) = SessionTest::start("unused_session_ends").await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({"activityTtl": 10})).await;
     let groups = browser_groups(test.service.id());
     assert_eq!(groups.len(), 1, "each session has a browser of its own");
@@ -73,7 +73,7 @@ async fn unused_session_ends() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ttl_ends_a_session_that_is_in_use() {
-    let Some(test) = SessionTest::start("ttl_ends_a_session_that_is_in_use").await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({"ttl": 30, "activityTtl": 3600})).await;
     let execute = format!("{}/execute", path(&session));
     // Each program is use of the session, and waits in the browser.
@@ -97,7 +97,7 @@ async fn ttl_ends_a_session_that_is_in_use() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_browser_ends_its_session_only() {
-    let Some(test) = SessionTest::start("killed_browser_ends_its_session_only").await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let first = test.create(json!({})).await;
     let groups = browser_groups(test.service.id());
     let second = test.create(json!({})).await;
@@ -111,9 +111,7 @@ async fn killed_browser_ends_its_session_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn restart_destroys_sessions_and_leaves_no_browser() {
-    let Some(mut test) = SessionTest::start("restart_destroys_sessions_and_leaves_no_browser").await else {
-        return;
-    };
+    let Some(mut test) = SessionTest::start().await else { return };
     let chromium = std::env::var_os("WEBSVC_TEST_CHROMIUM").unwrap();
     for kills in [true, false] {
         let session = test.create(json!({"profile": {"name": "shop"}})).await;

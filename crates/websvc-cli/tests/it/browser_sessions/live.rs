@@ -117,8 +117,7 @@ impl Viewer {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn viewers_see_the_page_and_only_interactive_ones_use_the_mouse() {
-    let name = "viewers_see_the_page_and_only_interactive_ones_use_the_mouse";
-    let Some(test) = SessionTest::start(name).await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({})).await;
     let mut client = CdpClient::connect(&test, &session["cdpUrl"]).await;
     let page = client.attach().await;
@@ -161,8 +160,7 @@ fn tab(list: &Value, label: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn viewers_choose_tabs_for_themselves_and_only_interactive_ones_close_them() {
-    let name = "viewers_choose_tabs_for_themselves_and_only_interactive_ones_close_them";
-    let Some(test) = SessionTest::start(name).await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({})).await;
     let mut client = CdpClient::connect(&test, &session["cdpUrl"]).await;
     let page = client.attach().await;
@@ -218,8 +216,7 @@ async fn viewers_choose_tabs_for_themselves_and_only_interactive_ones_close_them
 
 #[tokio::test(flavor = "multi_thread")]
 async fn viewer_learns_that_its_message_is_not_one_of_the_live_view() {
-    let name = "viewer_learns_that_its_message_is_not_one_of_the_live_view";
-    let Some(test) = SessionTest::start(name).await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({})).await;
     for message in [json!({"kind": "navigate", "url": "http://tea.test/"}), json!({"kind": "tab"}), json!([])]
     {
@@ -232,9 +229,7 @@ async fn viewer_learns_that_its_message_is_not_one_of_the_live_view() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn viewers_are_limited_and_do_not_keep_clients_out() {
-    let Some(test) = SessionTest::start("viewers_are_limited_and_do_not_keep_clients_out").await else {
-        return;
-    };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({})).await;
     let mut viewers = Vec::new();
     for _ in 0..8 {

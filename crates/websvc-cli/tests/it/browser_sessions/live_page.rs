@@ -7,13 +7,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use websvc_browser::{Browser, BrowserConfig, Extent, RenderRequest, Screenshot, Step, Viewport};
-use websvc_testkit::{Page, TestWeb};
+use websvc_testkit::{Page, TestWeb, scaled};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use super::SessionTest;
 use super::cdp::CdpClient;
 use crate::browser::path_or_skip;
-use crate::harness::{KEY, skip};
+use crate::harness::KEY;
 
 /// A page that is longer than its window, whose title is markup, and which records what happens to it.
 const LONG: &str = "<!DOCTYPE html><title>&lt;img src=x onerror=window.stolen=1&gt;</title><body style='margin: 0'>
@@ -64,10 +64,10 @@ struct LiveTest {
 }
 
 impl LiveTest {
-    async fn start(test: &str) -> Option<Self> {
-        let path = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
+    async fn start() -> Option<Self> {
+        let path = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
         let world = TestWeb::builder().page("http://long.test/", Page::html(LONG));
-        let test = SessionTest::start_with(test, world).await?;
+        let test = SessionTest::start_with(world).await?;
         let session = test.create(json!({})).await;
         let mut client = CdpClient::connect(&test, &session["cdpUrl"]).await;
         let page = client.attach().await;
@@ -116,15 +116,12 @@ fn run(text: &str) -> Step {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn live_page_is_accessible_in_both_modes_light_and_dark_wide_and_narrow() {
-    let name = "live_page_is_accessible_in_both_modes_light_and_dark_wide_and_narrow";
-    let Some(axe) = std::env::var_os("WEBSVC_TEST_AXE") else {
-        skip(name, "WEBSVC_TEST_AXE is not set (cargo xtask test)");
-        return;
-    };
-    let Some(live) = LiveTest::start(name).await else { return };
+    let Some(axe) = path_or_skip("WEBSVC_TEST_AXE") else { return };
+    let Some(live) = LiveTest::start().await else { return };
     let axe = std::fs::read_to_string(axe).unwrap();
     for (url, mode) in [("liveViewUrl", "view"), ("interactiveLiveViewUrl", "interactive")] {
-        for (width, dark) in [(1280, false), (1280, true), (360, false), (360, true)] {
+        let variants = [(1280, false), (360, true), (1280, true), (360, false)];
+        for (width, dark) in variants.into_iter().take(scaled(2, 4)) {
             let variant = format!("live-{mode}-{width}-{}", if dark { "dark" } else { "light" });
             let screenshot = Screenshot { extent: Extent::FullPage, quality: None, viewport: None };
             let steps = vec![
@@ -146,8 +143,7 @@ async fn live_page_is_accessible_in_both_modes_light_and_dark_wide_and_narrow() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn live_page_shows_hostile_titles_as_text_and_switches_tabs() {
-    let name = "live_page_shows_hostile_titles_as_text_and_switches_tabs";
-    let Some(live) = LiveTest::start(name).await else { return };
+    let Some(live) = LiveTest::start().await else { return };
     let steps = vec![
         script(TOOLS),
         run(r##"
@@ -177,8 +173,7 @@ async fn live_page_shows_hostile_titles_as_text_and_switches_tabs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn interactive_page_scrolls_by_touch_types_and_closes_tabs() {
-    let name = "interactive_page_scrolls_by_touch_types_and_closes_tabs";
-    let Some(mut live) = LiveTest::start(name).await else { return };
+    let Some(mut live) = LiveTest::start().await else { return };
     live.wait_for("document.activeElement?.id === 'name'").await;
     let steps = vec![
         script(TOOLS),
@@ -219,7 +214,7 @@ async fn interactive_page_scrolls_by_touch_types_and_closes_tabs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn live_page_says_that_its_session_has_ended() {
-    let Some(live) = LiveTest::start("live_page_says_that_its_session_has_ended").await else { return };
+    let Some(live) = LiveTest::start().await else { return };
     let id = live.session["id"].as_str().unwrap();
     let end = format!(
         r##"await ready();
@@ -235,8 +230,7 @@ async fn live_page_says_that_its_session_has_ended() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keyboard_reaches_the_page_of_the_session_and_leaves_it() {
-    let name = "keyboard_reaches_the_page_of_the_session_and_leaves_it";
-    let Some(mut live) = LiveTest::start(name).await else { return };
+    let Some(mut live) = LiveTest::start().await else { return };
     live.wait_for("document.activeElement?.id === 'name'").await;
     let press = |key: &str| Step::Press(key.to_owned());
     let record = || script("active()");

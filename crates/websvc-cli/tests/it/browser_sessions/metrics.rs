@@ -27,8 +27,7 @@ async fn execute(test: &SessionTest, session: &Value, language: &str, code: &str
 
 #[tokio::test(flavor = "multi_thread")]
 async fn metrics_count_sessions_their_ends_programs_and_viewers() {
-    let name = "metrics_count_sessions_their_ends_programs_and_viewers";
-    let Some(test) = SessionTest::start(name).await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let before = scrape(&test.service).await;
     assert_eq!((before["s"], before["s_started_total"]), (0, 0), "{before:?}");
     let session = test.create(json!({"profile": {"name": "shop"}})).await;

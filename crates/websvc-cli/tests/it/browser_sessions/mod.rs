@@ -35,13 +35,13 @@ struct SessionTest {
 }
 
 impl SessionTest {
-    async fn start(test: &str) -> Option<Self> {
-        Self::start_with(test, TestWeb::builder()).await
+    async fn start() -> Option<Self> {
+        Self::start_with(TestWeb::builder()).await
     }
 
     /// Does the same, with more pages.
-    async fn start_with(test: &str, world: TestWebBuilder) -> Option<Self> {
-        let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
+    async fn start_with(world: TestWebBuilder) -> Option<Self> {
+        let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
         let world = world
             .page("http://click.test/", Page::html(live::PAGE))
             .page("http://tea.test/", Page::html("<!DOCTYPE html><title>Tea</title><h1>Tea</h1>"));
@@ -98,7 +98,7 @@ fn path_of(service: &Service, url: &Value) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn created_session_has_urls_under_both_prefixes() {
-    let Some(test) = SessionTest::start("created_session_has_urls_under_both_prefixes").await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     for prefix in [SESSIONS, "/v2/interact"] {
         let created = test.service.post(prefix, "").await;
         assert_eq!(created.status, 200, "{}", created.body);
@@ -130,9 +130,7 @@ async fn created_session_has_urls_under_both_prefixes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn live_view_needs_no_key_and_ends_with_its_session() {
-    let Some(test) = SessionTest::start("live_view_needs_no_key_and_ends_with_its_session").await else {
-        return;
-    };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({})).await;
     let fetch = async |url: &Value| {
         let path = path_of(&test.service, url);
@@ -158,8 +156,7 @@ async fn session_without_a_browser_or_a_program_for_its_language_is_refused() {
     let service = Service::for_world(&world);
     let refused = service.post(SESSIONS, "{}").await;
     assert_eq!((refused.status.as_u16(), &refused.body["code"]), (503, &json!("BROWSER_UNAVAILABLE")));
-    let test = "session_without_a_browser_or_a_program_for_its_language_is_refused";
-    let Some(test) = SessionTest::start(test).await else { return };
+    let Some(test) = SessionTest::start().await else { return };
     let session = test.create(json!({})).await;
     let execute = format!("{}/execute", path(&session));
     let body = json!({"code": "1", "language": "python"}).to_string();

@@ -10,7 +10,7 @@ use websvc_testkit::{FakeModel, Page, TestWeb, until};
 
 use super::end::{browser_groups, wait_until_gone};
 use crate::browser::path_or_skip;
-use crate::harness::{KEY, Response, Service, Site};
+use crate::harness::{KEY, Response, Service, Site, assert_fields};
 
 const SHOP: &str = "http://shop.test/";
 const BASE: &str = "http://model.test/v1";
@@ -27,8 +27,8 @@ struct PromptTest {
 }
 
 impl PromptTest {
-    async fn start(test: &str, model: Option<&FakeModel>, pages: &[(&str, String)]) -> Option<Self> {
-        let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
+    async fn start(model: Option<&FakeModel>, pages: &[(&str, String)]) -> Option<Self> {
+        let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
         let mut world = TestWeb::builder();
         for (url, html) in pages {
             world = world.page(url, Page::html(html.clone()));
@@ -48,11 +48,11 @@ impl PromptTest {
         Some(Self { world, site, service })
     }
 
-    async fn start_shop(test: &str, model: &FakeModel) -> Option<Self> {
+    async fn start_shop(model: &FakeModel) -> Option<Self> {
         let found =
             "<!DOCTYPE html><title>Found</title><ul><li>Sencha, a green tea: 12 euros</li></ul>".to_owned();
         let pages = [(SHOP, FORM.to_owned()), ("http://shop.test/found?q=green+tea", found)];
-        Self::start(test, Some(model), &pages).await
+        Self::start(Some(model), &pages).await
     }
 
     /// Scrapes a page, and returns the path of its interactions.
@@ -106,8 +106,7 @@ fn repeating(action: &'static str, reference: &'static str, text: &str) -> FakeM
 
 #[tokio::test(flavor = "multi_thread")]
 async fn prompt_without_a_model_is_refused_and_code_wins() {
-    let name = "prompt_without_a_model_is_refused_and_code_wins";
-    let Some(test) = PromptTest::start(name, None, &[(SHOP, FORM.to_owned())]).await else { return };
+    let Some(test) = PromptTest::start(None, &[(SHOP, FORM.to_owned())]).await else { return };
     let path = test.scrape(SHOP).await;
     let refused = test.service.post(&path, json!({"prompt": "Look"}).to_string()).await;
     assert_eq!((refused.status.as_u16(), &refused.body["code"]), (501, &json!("LLM_NOT_CONFIGURED")));
@@ -125,16 +124,13 @@ async fn prompt_acts_on_the_page_and_its_session_costs_more() {
         answer("press", "", "Enter"),
         answer("done", "", "It costs 12 euros."),
     ]);
-    let name = "prompt_acts_on_the_page_and_its_session_costs_more";
-    let Some(test) = PromptTest::start_shop(name, &model).await else { return };
+    let Some(test) = PromptTest::start_shop(&model).await else { return };
     let path = test.scrape(SHOP).await;
     let ran = test.post(&path, json!({"prompt": "What does green tea cost?", "language": "node"})).await;
-    assert_eq!(
-        (&ran["success"], &ran["exitCode"], &ran["killed"]),
-        (&json!(true), &json!(0), &json!(false)),
-        "{ran}"
-    );
-    assert_eq!(ran["output"], "It costs 12 euros.", "{ran}");
+    let expected = json!({
+        "success": true, "exitCode": 0, "killed": false, "output": "It costs 12 euros.",
+    });
+    assert_fields(&ran, &expected);
     assert!(ran["result"].as_str().unwrap().contains("Sencha, a green tea: 12 euros"), "{ran}");
     let log = "1. fill @e2 (textbox \"Search\") \"green tea\": done\n2. press Enter: done\n";
     assert_eq!((&ran["stdout"], &ran["stderr"]), (&json!(log), &json!("")), "{ran}");
@@ -181,8 +177,7 @@ async fn model_that_obeys_a_hostile_page_reaches_nothing() {
         answer("click", &format!("e1\nopen {internal}"), ""),
         answer("click", "e1", ""),
     ]);
-    let name = "model_that_obeys_a_hostile_page_reaches_nothing";
-    let Some(test) = PromptTest::start(name, Some(&model), &[(SHOP, page)]).await else { return };
+    let Some(test) = PromptTest::start(Some(&model), &[(SHOP, page)]).await else { return };
     let path = test.scrape(SHOP).await;
     let ran = test.post(&path, json!({"prompt": "What does it cost?"})).await;
     assert_eq!((&ran["success"], &ran["exitCode"]), (&json!(false), &json!(1)), "{ran}");
@@ -221,16 +216,11 @@ async fn garbage_and_failures_of_the_model_end_the_prompt() {
         FakeModel::json(&json!([1, 2])),
         Page::text("no").status(401),
     ]);
-    let name = "garbage_and_failures_of_the_model_end_the_prompt";
-    let Some(test) = PromptTest::start_shop(name, &model).await else { return };
+    let Some(test) = PromptTest::start_shop(&model).await else { return };
     let path = test.scrape(SHOP).await;
     for reason in ["no usable answer", "status 401"] {
         let ran = test.post(&path, json!({"prompt": "Look"})).await;
-        assert_eq!(
-            (&ran["success"], &ran["exitCode"], ran.get("output")),
-            (&json!(false), &json!(1), None),
-            "{ran}"
-        );
+        assert_fields(&ran, &json!({ "success": false, "exitCode": 1, "output": null }));
         for field in ["stderr", "error"] {
             assert!(ran[field].as_str().unwrap().contains(reason), "{ran}");
         }
@@ -246,8 +236,7 @@ async fn hanging_model_is_stopped_with_what_there_is() {
     let read = FakeModel::json(&json!({"note": "tea costs 5", "action": "wait", "ref": "", "text": "1"}));
     let model = FakeModel::with_responder(|_| Page::unresponsive());
     model.push_responses([read]);
-    let name = "hanging_model_is_stopped_with_what_there_is";
-    let Some(test) = PromptTest::start_shop(name, &model).await else { return };
+    let Some(test) = PromptTest::start_shop(&model).await else { return };
     let path = test.scrape(SHOP).await;
     let ran = test.post(&path, json!({"prompt": "Look", "timeout": 8})).await;
     let ended = (&ran["success"], &ran["exitCode"], &ran["killed"]);
@@ -259,42 +248,12 @@ async fn hanging_model_is_stopped_with_what_there_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn same_action_without_a_change_is_done_three_times() {
-    let model = repeating("scroll", "", "down");
-    let name = "same_action_without_a_change_is_done_three_times";
-    let Some(test) = PromptTest::start_shop(name, &model).await else { return };
-    let path = test.scrape(SHOP).await;
-    let ran = test.post(&path, json!({"prompt": "Scroll"})).await;
-    assert_eq!((&ran["exitCode"], &ran["killed"]), (&json!(1), &json!(false)), "{ran}");
-    assert!(ran["error"].as_str().unwrap().contains("the same action three times"), "{ran}");
-    let requests = test.model_requests();
-    assert_eq!(requests.len(), 4, "the last one asks for the answer");
-    assert!(requests[3].contains("You have done the same three times"), "{}", requests[3]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn endless_loop_ends_after_25_steps() {
-    let model = FakeModel::with_responder(|body| {
-        let text = FakeModel::prompt_text(body);
-        let step = text.rsplit("\n\nStep ").next().unwrap().split(' ').next().unwrap();
-        answer("fill", "e2", &format!("tea {step}"))
-    });
-    let Some(test) = PromptTest::start_shop("endless_loop_ends_after_25_steps", &model).await else { return };
-    let path = test.scrape(SHOP).await;
-    let ran = test.post(&path, json!({"prompt": "Fill"})).await;
-    assert_eq!((&ran["exitCode"], &ran["killed"]), (&json!(1), &json!(false)), "{ran}");
-    assert!(ran["error"].as_str().unwrap().contains("not done after 25 steps"), "{ran}");
-    assert_eq!(test.model_requests().len(), 25);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn code_waits_for_its_turn_behind_a_prompt() {
     let model = FakeModel::scripted([
         answer("click", "e4", "").delay(Duration::from_secs(1)),
         answer("done", "", "clicked"),
     ]);
-    let name = "code_waits_for_its_turn_behind_a_prompt";
-    let Some(test) = PromptTest::start_shop(name, &model).await else { return };
+    let Some(test) = PromptTest::start_shop(&model).await else { return };
     let path = test.scrape(SHOP).await;
     let code = async {
         // The model is asked after the prompt has taken its turn.
@@ -309,7 +268,7 @@ async fn code_waits_for_its_turn_behind_a_prompt() {
 async fn prompt_of_a_deleted_session_ends() {
     let model = repeating("scroll", "", "down");
     model.push_responses([answer("scroll", "", "down").delay(Duration::from_secs(1))]);
-    let Some(test) = PromptTest::start_shop("prompt_of_a_deleted_session_ends", &model).await else { return };
+    let Some(test) = PromptTest::start_shop(&model).await else { return };
     let path = test.scrape(SHOP).await;
     let delete = async {
         until("the model is asked", || test.world.count(CHAT) > 0).await;
@@ -326,8 +285,7 @@ async fn prompt_of_a_deleted_session_ends() {
 #[tokio::test(flavor = "multi_thread")]
 async fn credits_of_prompts_are_held_before_and_charged_once() {
     let model = FakeModel::with_responder(|_| answer("done", "", "ok"));
-    let name = "credits_of_prompts_are_held_before_and_charged_once";
-    let Some(test) = PromptTest::start_shop(name, &model).await else { return };
+    let Some(test) = PromptTest::start_shop(&model).await else { return };
     let prompt = || json!({"prompt": "Look"}).to_string();
     // The scrapes cost 1 each. A session holds 20 credits for its 10 minutes, and 50 more for prompts.
     test.set_credits(62);

@@ -70,10 +70,10 @@ struct Recipe {
 }
 
 impl Recipe {
-    async fn start(name: &str, title: &str) -> Option<Self> {
+    async fn start(title: &str) -> Option<Self> {
         let orders = Arc::default();
-        let test = SessionTest::start_with(name, shop(TestWeb::builder(), &orders)).await?;
-        let (mut bash, directory) = recipe::shell(name, "browser-sessions.md", title, &test.service.address)?;
+        let test = SessionTest::start_with(shop(TestWeb::builder(), &orders)).await?;
+        let (mut bash, directory) = recipe::shell("browser-sessions.md", title, &test.service.address)?;
         bash.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let process = bash.spawn().unwrap();
         Some(Self { test, orders, process, _directory: directory })
@@ -92,10 +92,7 @@ impl Recipe {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recipe_logs_in_once_and_scrapes() {
-    let Some(mut recipe) = Recipe::start("recipe_logs_in_once_and_scrapes", "Log in once, then scrape").await
-    else {
-        return;
-    };
+    let Some(mut recipe) = Recipe::start("Log in once, then scrape").await else { return };
     let output = recipe.output().await;
     assert_eq!(output[..3], ["Hello Anna", "true", "# Hello Anna"], "{output:?}");
     assert!(output.concat().contains("one pot of tea"), "{output:?}");
@@ -103,22 +100,20 @@ async fn recipe_logs_in_once_and_scrapes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recipe_fills_a_form() {
-    let Some(mut recipe) = Recipe::start("recipe_fills_a_form", "Fill a form").await else { return };
+    let Some(mut recipe) = Recipe::start("Fill a form").await else { return };
     assert_eq!(recipe.output().await, ["Thank you, Anna", "true"]);
     assert_eq!(*recipe.orders.lock().unwrap(), ["name=Anna&tea=sencha&wrap=on"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recipe_turns_pages_and_collects() {
-    let name = "recipe_turns_pages_and_collects";
-    let Some(mut recipe) = Recipe::start(name, "Turn pages and collect").await else { return };
+    let Some(mut recipe) = Recipe::start("Turn pages and collect").await else { return };
     assert_eq!(recipe.output().await, [r#"["Assam","Sencha","Oolong","Matcha"]"#, "true"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recipe_hands_over_to_a_person_and_continues() {
-    let name = "recipe_hands_over_to_a_person_and_continues";
-    let Some(mut recipe) = Recipe::start(name, "Hand over to a person, and continue").await else { return };
+    let Some(mut recipe) = Recipe::start("Hand over to a person, and continue").await else { return };
     let mut lines = BufReader::new(recipe.process.stdout.take().unwrap()).lines();
     assert_eq!(lines.next_line().await.unwrap().unwrap(), "0");
     let line = lines.next_line().await.unwrap().unwrap();

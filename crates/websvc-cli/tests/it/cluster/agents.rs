@@ -9,6 +9,7 @@ use super::{Cluster, REPLICAS, Variables, delete};
 use crate::agent::sessions::{SHOP, check_session_events, hesitating, shop};
 use crate::agent::{AGENT, MODEL, check_free_credits, hanging, wait_for_data, wait_for_end, wait_until};
 use crate::browser::path_or_skip;
+use crate::harness::assert_fields;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_are_read_and_cancelled_on_any_replica_and_survive_the_loss_of_theirs() {
@@ -33,11 +34,7 @@ async fn runs_are_read_and_cancelled_on_any_replica_and_survive_the_loss_of_thei
     }
     assert_eq!(delete(cluster.replica(1), &cancelled).await.status, 200);
     let status = wait_for_end(cluster.replica(2), &cancelled).await;
-    assert_eq!(
-        (&status["status"], &status["stopReason"]),
-        (&json!("failed"), &json!("cancelled")),
-        "{status}"
-    );
+    assert_fields(&status, &json!({ "status": "failed", "stopReason": "cancelled" }));
     cluster.kill(0);
     let status = wait_for_end(cluster.replica(1), &lost).await;
     assert_eq!(status["stopReason"], "interrupted", "{status}");
@@ -47,8 +44,7 @@ async fn runs_are_read_and_cancelled_on_any_replica_and_survive_the_loss_of_thei
 
 #[tokio::test(flavor = "multi_thread")]
 async fn open_session_of_a_run_is_shown_by_every_replica_and_lost_with_its_own() {
-    let name = "open_session_of_a_run_is_shown_by_every_replica_and_lost_with_its_own";
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", name) else { return };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let world = FakeModel::with_responder(hesitating).serve(shop(), MODEL).start().await;
     let mut settings: Variables = [
         ("WEBSVC__LLM__BASE_URL", MODEL),

@@ -16,9 +16,8 @@ const MOMENT: Duration = Duration::from_secs(4);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn replicas_with_wrong_clocks_delete_and_fail_nothing_and_say_so() {
-    let name = "replicas_with_wrong_clocks";
-    let Some(ahead) = FakeWall::ahead(WRONG_S, name) else { return };
-    let Some(behind) = FakeWall::ahead(-WRONG_S, name) else { return };
+    let Some(ahead) = FakeWall::ahead(WRONG_S) else { return };
+    let Some(behind) = FakeWall::ahead(-WRONG_S) else { return };
     let world = numbered_pages(40, Duration::from_millis(300)).await;
     let settings = vec![Variables::new(), ahead.variables(), behind.variables()];
     let Some(cluster) = Cluster::start_with(&world, settings).await else { return };

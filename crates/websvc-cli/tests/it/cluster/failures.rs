@@ -264,10 +264,12 @@ async fn job_continues_elsewhere_at_once_when_its_replica_stops_and_the_index_se
     let moved = format!("SELECT count(*) FROM jobs WHERE replica <> {owner}");
     while cluster.database.number(&moved).await == 0 {
         assert!(stopped.elapsed() < AT_ONCE, "the job has no other owner");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let at_move = cluster.database.number(recorded).await;
     while cluster.database.number(recorded).await <= at_move {
         assert!(stopped.elapsed() < AT_ONCE, "the job does not continue");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let address = cluster.replica(0).address.clone();
     cluster.balancer.remove(&address);

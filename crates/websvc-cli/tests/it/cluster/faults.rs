@@ -24,8 +24,8 @@ use crate::outbox::wait_for_pages;
 const BATCH: &str = "/v2/batch/scrape";
 const HOOK: &str = "http://hook.test/in";
 
-/// The number of faults in the gate: the first kinds of [`FAULTS`], which take half a minute.
-const GATE_FAULTS: u64 = 5;
+/// The number of faults in the gate: the first kinds of [`FAULTS`].
+const GATE_FAULTS: u64 = 3;
 
 /// The number of faults in a proof.
 const PROOF_FAULTS: u64 = 20;
@@ -60,10 +60,10 @@ enum Fault {
 
 const FAULTS: [Fault; 8] = [
     Fault::Kill,
-    Fault::Freeze,
-    Fault::ClockAhead,
     Fault::DatabaseCut,
+    Fault::ClockAhead,
     Fault::IndexAway,
+    Fault::Freeze,
     Fault::ClockBehind,
     Fault::Restart,
     Fault::DatabaseFrozen,
@@ -94,7 +94,7 @@ struct Faulty {
 impl Faulty {
     /// Starts the replicas, each with a clock and a way to the database of its own.
     async fn start(world: &TestWeb, index: FakeElasticsearch) -> Option<Self> {
-        let walls: Option<Vec<FakeWall>> = (0..REPLICAS).map(|_| FakeWall::ahead(0, "faults")).collect();
+        let walls: Option<Vec<FakeWall>> = (0..REPLICAS).map(|_| FakeWall::ahead(0)).collect();
         let walls = walls?;
         let (database, url) = Database::create().await?;
         let address = database.address();

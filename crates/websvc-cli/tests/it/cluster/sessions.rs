@@ -20,8 +20,8 @@ const SESSIONS: &str = "/v2/browser";
 const TEA: &str = "<!DOCTYPE html><title>Tea</title><main><h1>Tea</h1><p>Water of eighty degrees.</p></main>";
 
 /// Replicas with Chromium. The last one announces no address if `all_announce` is false.
-async fn start(test: &str, all_announce: bool) -> Option<(TestWeb, Cluster)> {
-    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
+async fn start(all_announce: bool) -> Option<(TestWeb, Cluster)> {
+    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let settings = (0..REPLICAS).map(|number| {
         let mut variables: Variables = vec![
@@ -74,8 +74,7 @@ async fn listed(service: &Service, id: &Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn session_is_used_and_deleted_through_every_replica() {
-    let name = "session_is_used_and_deleted_through_every_replica";
-    let Some((_world, mut cluster)) = start(name, true).await else { return };
+    let Some((_world, mut cluster)) = start(true).await else { return };
     cluster.succeed(&["teams", "set", "default", "--credits", "1000"]);
     let session = create(cluster.replica(0)).await;
     let execute = format!("{}/execute", path(&session));
@@ -124,8 +123,7 @@ async fn session_is_used_and_deleted_through_every_replica() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn page_of_a_scrape_is_opened_through_every_replica() {
-    let name = "page_of_a_scrape_is_opened_through_every_replica";
-    let Some((_world, cluster)) = start(name, true).await else { return };
+    let Some((_world, cluster)) = start(true).await else { return };
     let scrape = async || {
         let body = json!({ "url": "http://tea.test/" }).to_string();
         let response = cluster.replica(0).post("/v2/scrape", body).await;
@@ -160,8 +158,7 @@ async fn page_of_a_scrape_is_opened_through_every_replica() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_of_a_killed_replica_end_when_it_counts_as_lost() {
-    let name = "sessions_of_a_killed_replica_end_when_it_counts_as_lost";
-    let Some((_world, mut cluster)) = start(name, true).await else { return };
+    let Some((_world, mut cluster)) = start(true).await else { return };
     let session = create(cluster.replica(0)).await;
     let execute = format!("{}/execute", path(&session));
     assert_eq!(result(cluster.replica(1), &execute, "1 + 1").await, "2");
@@ -190,8 +187,7 @@ async fn sessions_of_a_killed_replica_end_when_it_counts_as_lost() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn replica_without_an_address_passes_requests_on_and_gets_none() {
-    let name = "replica_without_an_address_passes_requests_on_and_gets_none";
-    let Some((_world, cluster)) = start(name, false).await else { return };
+    let Some((_world, cluster)) = start(false).await else { return };
     let (announced, silent) = (cluster.replica(0), cluster.replica(REPLICAS - 1));
     let ready = silent.get("/ready").await.body;
     assert_eq!(
@@ -215,8 +211,7 @@ async fn replica_without_an_address_passes_requests_on_and_gets_none() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn forwarded_request_has_one_audit_event_with_the_address_of_the_client() {
-    let name = "forwarded_request_has_one_audit_event_with_the_address_of_the_client";
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", name) else { return };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let world = TestWeb::builder().start().await;
     let events = tempfile::tempdir().unwrap();
     let file = |number: usize| events.path().join(format!("{number}.jsonl"));
@@ -291,10 +286,8 @@ for _ in range(3):
 
 #[tokio::test(flavor = "multi_thread")]
 async fn official_python_sdk_uses_sessions_through_the_load_balancer() {
-    let name = "official_python_sdk_uses_sessions_through_the_load_balancer";
-    let Some(python) = path_or_skip("WEBSVC_TEST_PYTHON", name) else { return };
-    let Some((_world, cluster)) = start(name, true).await else { return };
+    let Some((_world, cluster)) = start(true).await else { return };
     let expected = "['Tea', 'Tea', 'Tea', 'Tea']\n[[True], [True], [True]]\nTrue\n\
                     ['Tea', 'Tea'] True\n['Tea', 'Tea'] True\n['Tea', 'Tea'] True\n";
-    crate::sdk::check(python.as_os_str(), SCRIPT, &cluster.client(), expected);
+    crate::sdk::check(SCRIPT, &cluster.client(), expected);
 }

@@ -59,8 +59,7 @@ pub(super) async fn add_runs(dashboard: &DashboardTest) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn run_is_started_and_shows_its_steps_data_and_sources_as_text() {
-    let test = "run_is_started_and_shows_its_steps_data_and_sources_as_text";
-    let Some(dashboard) = start_with(test, &SETTINGS).await else { return };
+    let Some(dashboard) = start_with(&SETTINGS).await else { return };
     let found = dashboard
         .run_signed_in(&format!(
             r##"
@@ -113,8 +112,7 @@ async fn run_is_started_and_shows_its_steps_data_and_sources_as_text() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn run_shows_its_data_while_it_works_and_is_cancelled() {
-    let test = "run_shows_its_data_while_it_works_and_is_cancelled";
-    let Some(dashboard) = start_with(test, &SETTINGS).await else { return };
+    let Some(dashboard) = start_with(&SETTINGS).await else { return };
     dashboard.start_agent(json!({ "prompt": WAITING_TASK, "urls": [TEA] })).await;
     let found = dashboard
         .run_signed_in(
@@ -149,7 +147,7 @@ async fn run_shows_its_data_while_it_works_and_is_cancelled() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn form_says_that_a_model_is_missing() {
-    let Some(dashboard) = start("form_says_that_a_model_is_missing").await else { return };
+    let Some(dashboard) = start().await else { return };
     let script = r##"
         location.hash = "#/agents/new";
         await heading("New run");
@@ -163,8 +161,7 @@ async fn form_says_that_a_model_is_missing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn error_of_a_start_is_visible_below_the_fold_and_the_end_of_a_run_is_announced() {
-    let test = "error_of_a_start_is_visible_below_the_fold_and_the_end_of_a_run_is_announced";
-    let Some(dashboard) = start_with(test, &SETTINGS).await else { return };
+    let Some(dashboard) = start_with(&SETTINGS).await else { return };
     let found = dashboard
         .run_signed_in(&format!(
             r##"

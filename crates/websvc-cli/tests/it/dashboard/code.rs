@@ -52,8 +52,7 @@ fn run(dashboard: &DashboardTest, program: &str, arguments: &[&str], code: &str)
 
 #[tokio::test]
 async fn playground_code_returns_the_shown_response() {
-    let test = "playground_code_returns_the_shown_response";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     let shown = shown_code(&dashboard, QUERY, true).await;
     let code = |language: &str| shown[language].as_str().unwrap_or_else(|| panic!("{language}: {shown}"));
     let response: Value = serde_json::from_str(code("Response as JSON")).unwrap();
@@ -72,7 +71,7 @@ async fn playground_code_returns_the_shown_response() {
     {
         match run(&dashboard, program, arguments, code(language)) {
             Some(printed) => assert!(printed.contains("Water of eighty degrees"), "{language}: {printed}"),
-            None => skip(test, &format!("{program} is not installed")),
+            None => skip(&format!("{program} is not installed")),
         }
     }
     let rust = code("Rust");
@@ -84,8 +83,7 @@ async fn playground_code_returns_the_shown_response() {
 
 #[tokio::test]
 async fn playground_rust_code_equals_the_compiled_example() {
-    let test = "playground_rust_code_equals_the_compiled_example";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     let shown = shown_code(&dashboard, "brewing", false).await;
     let code = shown["Rust"].as_str().unwrap().replace(&dashboard.service.address, "http://127.0.0.1:3002");
     let program = code.find("use websvc").unwrap();

@@ -36,8 +36,7 @@ fn press_and_record(key: &str, times: usize) -> Vec<Step> {
 
 #[tokio::test]
 async fn keyboard_alone_operates_the_dashboard_with_visible_focus() {
-    let test = "keyboard_alone_operates_the_dashboard_with_visible_focus";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     // The key field has the focus from the start.
     let mut steps = vec![wait("input[type=password]"), write(&dashboard.key), press("Enter")];
     steps.extend([
@@ -110,8 +109,7 @@ async fn keyboard_alone_operates_the_dashboard_with_visible_focus() {
 
 #[tokio::test]
 async fn keyboard_alone_operates_monitors_with_visible_focus() {
-    let test = "keyboard_alone_operates_monitors_with_visible_focus";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     dashboard.set_tea(&["Sencha costs 12 euros."]);
     let monitor = dashboard.create_monitor(json!({})).await;
     dashboard.run_monitor(&monitor).await;
@@ -166,8 +164,7 @@ async fn keyboard_alone_operates_monitors_with_visible_focus() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keyboard_alone_watches_and_ends_a_session() {
-    let test = "keyboard_alone_watches_and_ends_a_session";
-    let Some(dashboard) = start_with_pages(test, 1).await else { return };
+    let Some(dashboard) = start_with_pages(1).await else { return };
     let id = dashboard.create_session().await;
     let name = &id[id.len() - 12..];
     let mut steps = DashboardTest::sign_in(&dashboard.key);
@@ -200,8 +197,7 @@ async fn keyboard_alone_watches_and_ends_a_session() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keyboard_alone_starts_and_cancels_a_run() {
-    let test = "keyboard_alone_starts_and_cancels_a_run";
-    let Some(dashboard) = start_with(test, &agents::SETTINGS).await else { return };
+    let Some(dashboard) = start_with(&agents::SETTINGS).await else { return };
     let mut steps = DashboardTest::sign_in(&dashboard.key);
     steps.extend([wait("input[type=search]"), script("visit('agents', '.empty').then(() => 0)")]);
     steps.push(script("document.querySelector('nav [aria-current]').focus()"));
@@ -253,8 +249,7 @@ async fn keyboard_alone_starts_and_cancels_a_run() {
 
 #[tokio::test]
 async fn skip_link_works_and_sign_out_ends_the_session() {
-    let test = "skip_link_works_and_sign_out_ends_the_session";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     let mut steps = DashboardTest::sign_in(&dashboard.key);
     steps.extend([wait("input[type=search]"), script("document.activeElement.blur(); scrollTo(0, 0)")]);
     steps.extend([script("document.querySelector('.skip').focus()"), script(FOCUS), press("Enter")]);

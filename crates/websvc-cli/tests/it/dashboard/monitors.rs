@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page};
 
 use super::{DashboardTest, MODEL, SCRIPT, start, start_with};
+use crate::harness::assert_fields;
 use crate::monitors::wait_for_end;
 
 /// The page that the monitors of the tests check.
@@ -74,7 +75,7 @@ impl DashboardTest {
 
 #[tokio::test]
 async fn monitor_is_created_run_paused_resumed_and_deleted() {
-    let Some(dashboard) = start("monitor_is_created_run_paused_resumed_and_deleted").await else { return };
+    let Some(dashboard) = start().await else { return };
     dashboard.set_tea(&["Sencha costs 12 euros.", "Rooibos costs 5 euros."]);
     let created = dashboard
         .run_signed_in(&format!(
@@ -144,8 +145,7 @@ async fn monitor_is_created_run_paused_resumed_and_deleted() {
 
 #[tokio::test]
 async fn changes_are_shown_inline_and_side_by_side_without_running_hostile_text() {
-    let test = "changes_are_shown_inline_and_side_by_side_without_running_hostile_text";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     dashboard.set_tea(&["Sencha costs 12 euros.", "Rooibos costs 5 euros."]);
     let monitor = dashboard.create_monitor(json!({ "goal": "Prices of teas" })).await;
     dashboard.run_monitor(&monitor).await;
@@ -195,7 +195,7 @@ async fn changes_are_shown_inline_and_side_by_side_without_running_hostile_text(
 
 #[tokio::test]
 async fn diff_lines_have_numbers_and_changed_words() {
-    let Some(dashboard) = start("diff_lines_have_numbers_and_changed_words").await else { return };
+    let Some(dashboard) = start().await else { return };
     let found = dashboard
         .run_signed_in(
             r##"
@@ -228,7 +228,7 @@ async fn diff_lines_have_numbers_and_changed_words() {
 
 #[tokio::test]
 async fn large_diff_is_rendered_in_parts() {
-    let Some(dashboard) = start("large_diff_is_rendered_in_parts").await else { return };
+    let Some(dashboard) = start().await else { return };
     dashboard.set_tea(&["A short page."]);
     let monitor = dashboard.create_monitor(json!({})).await;
     dashboard.run_monitor(&monitor).await;
@@ -262,9 +262,8 @@ async fn large_diff_is_rendered_in_parts() {
 
 #[tokio::test]
 async fn extracted_data_is_compared_by_field_and_shown_as_a_table() {
-    let test = "extracted_data_is_compared_by_field_and_shown_as_a_table";
     let model = [("WEBSVC__LLM__BASE_URL", MODEL), ("WEBSVC__LLM__MODEL", "tiny")];
-    let Some(dashboard) = start_with(test, &model).await else { return };
+    let Some(dashboard) = start_with(&model).await else { return };
     dashboard.set_tea(&["Sencha costs 12 euros."]);
     let create = dashboard
         .run_signed_in(&format!(
@@ -312,14 +311,12 @@ async fn extracted_data_is_compared_by_field_and_shown_as_a_table() {
         .await;
     assert_eq!(found["cells"], json!(["price", "12", "14"]), "{found}");
     assert!(found["data"].as_str().unwrap().contains("<b>name</b>"), "{found}");
-    assert_eq!((&found["choice"], &found["prompt"]), (&json!("data"), &json!("The price")), "{found}");
-    assert_eq!(found["bold"], json!(0), "{found}");
+    assert_fields(&found, &json!({ "choice": "data", "prompt": "The price", "bold": 0 }));
 }
 
 #[tokio::test]
 async fn violations_are_shown_at_their_fields_and_an_edit_keeps_other_options() {
-    let test = "violations_are_shown_at_their_fields_and_an_edit_keeps_other_options";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     let target = json!({
         "type": "scrape", "urls": [TEA],
         "scrapeOptions": { "mobile": true, "includeTags": ["main"], "formats": ["markdown", "links"] },

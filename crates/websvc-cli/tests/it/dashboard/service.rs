@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Response, Service, Site, tea_world};
+use crate::harness::{Response, Service, Site, assert_fields, tea_world};
 
 const ADMIN: &str = "the-admin-key-of-these-tests";
 
@@ -179,8 +179,7 @@ async fn monitor_preview_has_next_runs_credits_and_violations_of_the_schedule() 
     let target = json!({ "type": "scrape", "urls": ["http://tea.test/"] });
     let complete = json!({ "name": "Tea", "schedule": schedule, "targets": [target] });
     let preview = post_as_admin(&service, path, complete).await.body;
-    assert_eq!(preview["estimatedCreditsPerCheck"], 1, "{preview}");
-    assert_eq!(preview["estimatedCreditsPerMonth"], 1440, "{preview}");
+    assert_fields(&preview, &json!({ "estimatedCreditsPerCheck": 1, "estimatedCreditsPerMonth": 1440 }));
     for (schedule, path_of_error) in [
         (json!({ "text": "every 7 minutes" }), "/schedule/text"),
         (json!({ "cron": "0 9 * * *", "timezone": "Mars/Base" }), "/schedule/timezone"),

@@ -25,8 +25,7 @@ impl DashboardTest {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn session_is_listed_watched_used_and_ended() {
-    let test = "session_is_listed_watched_used_and_ended";
-    let Some(dashboard) = start_with_pages(test, 1).await else { return };
+    let Some(dashboard) = start_with_pages(1).await else { return };
     let id = dashboard.create_session().await;
     let found = dashboard
         .run_signed_in(&format!(
@@ -71,8 +70,7 @@ async fn session_is_listed_watched_used_and_ended() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_need_the_scope_and_a_dashboard_without_any_says_so() {
-    let test = "sessions_need_the_scope_and_a_dashboard_without_any_says_so";
-    let Some(dashboard) = start_with_pages(test, 1).await else { return };
+    let Some(dashboard) = start_with_pages(1).await else { return };
     let script = "await visit('sessions', '.empty'); return document.querySelector('.empty').textContent";
     let empty = dashboard.run_signed_in(script).await;
     assert!(empty.as_str().unwrap().starts_with("No sessions."), "{empty}");

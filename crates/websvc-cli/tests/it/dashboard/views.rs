@@ -17,8 +17,7 @@ async fn run_at(dashboard: &DashboardTest, width: u32, path: &str, script: &str)
 
 #[tokio::test]
 async fn playground_keeps_its_form_in_the_url_and_searches_only_when_asked() {
-    let test = "playground_keeps_its_form_in_the_url_and_searches_only_when_asked";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     let hash = dashboard
         .run_signed_in(
             r#"
@@ -58,8 +57,7 @@ async fn playground_keeps_its_form_in_the_url_and_searches_only_when_asked() {
 
 #[tokio::test]
 async fn results_below_the_window_are_shown_and_announced() {
-    let test = "results_below_the_window_are_shown_and_announced";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     let script = r#"
         const query = await until("the form", () => document.querySelector("input[type=search]"));
         query.value = "brewing";
@@ -81,8 +79,7 @@ async fn results_below_the_window_are_shown_and_announced() {
 
 #[tokio::test]
 async fn relative_times_are_days_only_from_two_days_on() {
-    let test = "relative_times_are_days_only_from_two_days_on";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     let found = dashboard
         .run_signed_in(
             r#"
@@ -112,8 +109,7 @@ async fn relative_times_are_days_only_from_two_days_on() {
 
 #[tokio::test]
 async fn color_of_an_operation_does_not_depend_on_the_others() {
-    let test = "color_of_an_operation_does_not_depend_on_the_others";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     let found = dashboard
         .run_signed_in(
             r#"
@@ -151,8 +147,7 @@ async fn color_of_an_operation_does_not_depend_on_the_others() {
 
 #[tokio::test]
 async fn system_does_not_stay_green_while_the_service_is_down() {
-    let test = "system_does_not_stay_green_while_the_service_is_down";
-    let Some(dashboard) = start(test).await else { return };
+    let Some(dashboard) = start().await else { return };
     let found = dashboard
         .run_signed_in(
             r#"

@@ -6,7 +6,7 @@ use websvc_types::extract::DEPRECATION;
 use websvc_types::limits::BODY_MAX_BYTES;
 
 use super::{COFFEE, EXTRACT, EXTRACT_V1, ExtractTest, GONE, TEA, UNKNOWN, drinks};
-use crate::harness::{KEY, Response, Service, tea_world};
+use crate::harness::{KEY, Response, Service, assert_fields, tea_world};
 
 /// Checks the marks of a deprecated operation.
 #[track_caller]
@@ -26,17 +26,9 @@ async fn both_versions_start_and_read_the_same_extractions() {
         assert_eq!(started.status, StatusCode::OK, "{}", started.body);
         check_deprecation(&started);
         let body = &started.body;
-        assert_eq!(
-            (&body["success"], &body["urlTrace"], &body["invalidURLs"], body.get("warning")),
-            (&json!(true), &json!([]), &json!([]), None),
-            "{body}"
-        );
+        assert_fields(&body, &json!({ "success": true, "urlTrace": [], "invalidURLs": [], "warning": null }));
         let status = test.wait_for_end(other_path, body).await;
-        assert_eq!(
-            (&status["success"], &status["status"], &status["data"]),
-            (&json!(true), &json!("completed"), &drinks()),
-            "{status}"
-        );
+        assert_fields(&status, &json!({ "success": true, "status": "completed", "data": drinks() }));
         assert_eq!(status, test.wait_for_end(start_path, body).await);
         check_deprecation(&test.service.get(&format!("{start_path}/{}", body["id"].as_str().unwrap())).await);
     }
@@ -98,8 +90,7 @@ async fn options_without_effect_are_named_in_a_warning() {
     for text in ["agent is not available", "counts as 100", "formats was ignored"] {
         assert!(warning.contains(text), "{warning}");
     }
-    assert_eq!(status["warning"], started["warning"], "{status}");
-    assert_eq!(status["status"], "completed", "{status}");
+    assert_fields(&status, &json!({ "warning": started["warning"], "status": "completed" }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,23 +106,17 @@ async fn sources_and_trace_are_returned_on_request() {
     let fields = json!({ "urls": [TEA, COFFEE, GONE], "showSources": true, "urlTrace": true });
     let (started, status) = test.run(fields).await;
     assert_eq!(started["urlTrace"], json!([]), "{started}");
-    assert_eq!(status["data"], drinks(), "{status}");
-    assert_eq!(
-        status["sources"],
-        json!({ "shop": [COFFEE], "drinks[0]": [TEA, COFFEE], "drinks[1]": [COFFEE] }),
-        "{status}"
-    );
+    let expected = json!({
+        "data": drinks(), "sources": { "shop": [COFFEE], "drinks[0]": [TEA, COFFEE], "drinks[1]": [COFFEE] },
+    });
+    assert_fields(&status, &expected);
     let read = |url: &str| json!({ "url": url, "status": "scraped", "usedInCompletion": true });
     let failed = json!({ "url": GONE, "status": "error", "error": "the page has status 404",
         "usedInCompletion": false });
     assert_eq!(status["urlTrace"], json!([read(TEA), read(COFFEE), failed]), "{status}");
     assert!(status["warning"].as_str().unwrap().contains("1 page is missing: "), "{status}");
     let activity = test.service.get("/v2/team/activity?endpoint=extract").await.body;
-    assert_eq!(
-        (&activity["data"][0]["endpoint"], &activity["data"][0]["target"]),
-        (&json!("extract"), &json!(TEA)),
-        "{activity}"
-    );
+    assert_fields(&activity["data"][0], &json!({ "endpoint": "extract", "target": TEA }));
 }
 
 #[tokio::test(flavor = "multi_thread")]

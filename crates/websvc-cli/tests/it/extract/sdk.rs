@@ -1,8 +1,7 @@
 //! Runs the official Python SDK and the document loaders that use it against extractions.
 
 use super::ExtractTest;
-use crate::browser::path_or_skip;
-use crate::sdk::check;
+use crate::sdk::{check, check_with};
 
 /// A script with an extraction of each version, and errors.
 const SCRIPT: &str = r##"
@@ -49,7 +48,6 @@ except FirecrawlError as error:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn official_python_sdk_extracts() {
-    let Some(python) = path_or_skip("WEBSVC_TEST_PYTHON", "official_python_sdk_extracts") else { return };
     let test = ExtractTest::new().await;
     let expected = "True completed Leaf ['sencha', 'arabica']\n\
                     10 True ['drinks[0]', 'drinks[1]', 'shop'] /v2/scrape 1\n\
@@ -59,7 +57,7 @@ async fn official_python_sdk_extracts() {
                     sencha 1\n\
                     400 True\n\
                     404 True\n";
-    check(python.as_os_str(), SCRIPT, &test.service, expected);
+    check(SCRIPT, &test.service, expected);
 }
 
 /// A script with the document loaders of LangChain and LlamaIndex in extract mode.
@@ -86,8 +84,7 @@ print(len(read), "status='completed'" in read[0].text, "sencha" in read[0].text)
 
 #[tokio::test(flavor = "multi_thread")]
 async fn document_loaders_extract() {
-    let Some(python) = path_or_skip("WEBSVC_TEST_LOADERS", "document_loaders_extract") else { return };
     let test = ExtractTest::new().await;
     let expected = "1 True {'drinks[0]': ['http://shop.test/tea']}\n1 True True\n1 True True\n";
-    check(python.as_os_str(), LOADERS, &test.service, expected);
+    check_with("WEBSVC_TEST_LOADERS", LOADERS, &test.service, expected);
 }

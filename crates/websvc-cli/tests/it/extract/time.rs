@@ -7,6 +7,7 @@ use websvc_testkit::{FakeModel, Page};
 
 use super::work::received;
 use super::{COFFEE, ExtractTest, HOOK, TEA, drinks, reading};
+use crate::harness::assert_fields;
 
 /// A page that never responds.
 pub(super) const SLOW: &str = "http://shop.test/slow";
@@ -35,11 +36,7 @@ async fn check_timeout(test: &ExtractTest, page: &str) {
     let webhook = json!({ "url": HOOK, "events": ["completed", "failed"] });
     let fields = json!({ "urls": [page], "timeout": 1_500, "webhook": webhook, "urlTrace": true });
     let (_, status) = test.run(fields).await;
-    assert_eq!(
-        (&status["success"], &status["status"], &status["creditsUsed"], status.get("data")),
-        (&json!(false), &json!("failed"), &json!(0), None),
-        "{status}"
-    );
+    assert_fields(&status, &json!({ "success": false, "status": "failed", "creditsUsed": 0, "data": null }));
     let error = status["error"].as_str().unwrap();
     // The time of the page and that of the model end together. The model fails first if it is asked.
     let reason = "the language model failed: the time of the extraction is over";
@@ -50,11 +47,10 @@ async fn check_timeout(test: &ExtractTest, page: &str) {
     assert_eq!(page["status"], "error", "{status}");
     assert!(says_timeout(page["error"].as_str().unwrap()), "{status}");
     let event = received(test, 1).await.remove(0);
-    assert_eq!(
-        (&event["type"], &event["success"], &event["data"], &event["error"]),
-        (&json!("extract.failed"), &json!(false), &json!([]), &status["error"]),
-        "{event}"
-    );
+    let expected = json!({
+        "type": "extract.failed", "success": false, "data": [], "error": status["error"],
+    });
+    assert_fields(&event, &expected);
 }
 
 /// Checks the end of an extraction of which one page did not respond in time.
@@ -95,11 +91,7 @@ async fn correction_that_hangs_fails_the_extraction() {
     })
     .await;
     let (_, status) = test.run(json!({ "urls": [TEA], "timeout": TIME_FOR_A_PAGE_MS })).await;
-    assert_eq!(
-        (&status["status"], &status["creditsUsed"], status.get("data")),
-        (&json!("failed"), &json!(0), None),
-        "{status}"
-    );
+    assert_fields(&status, &json!({ "status": "failed", "creditsUsed": 0, "data": null }));
     let error = status["error"].as_str().unwrap();
     assert!(
         error.contains("does not follow the schema") && error.ends_with("time of the extraction is over"),

@@ -8,6 +8,7 @@ use websvc_testkit::{Canary, FakeModel, Page, until};
 use super::{
     COFFEE, EXTRACT, ExtractTest, GONE, HOOK, OOLONG, SHOP, STALL, STALLS, TEA, drinks, reading, serve,
 };
+use crate::harness::assert_fields;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn site_is_mapped_and_its_pages_are_merged() {
@@ -39,8 +40,7 @@ async fn pages_are_searched_for_without_urls() {
     let (_, both) = test.run(json!({ "urls": [COFFEE], "prompt": "sencha", "enableWebSearch": true })).await;
     assert_eq!(both["data"]["drinks"].as_array().unwrap().len(), 2, "{both}");
     let (_, nothing) = test.run(json!({ "urls": [], "prompt": "zzyzx" })).await;
-    assert_eq!((&nothing["status"], &nothing["creditsUsed"]), (&json!("failed"), &json!(0)), "{nothing}");
-    assert_eq!(nothing["error"], "no page was found", "{nothing}");
+    assert_fields(&nothing, &json!({ "status": "failed", "creditsUsed": 0, "error": "no page was found" }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,12 +96,11 @@ async fn headers_are_not_sent_to_another_port_of_a_site() {
 async fn extraction_without_readable_page_fails_and_costs_nothing() {
     let test = ExtractTest::new().await;
     let (_, status) = test.run(json!({ "urls": [GONE] })).await;
-    assert_eq!(
-        (&status["success"], &status["status"], &status["creditsUsed"], status.get("data")),
-        (&json!(false), &json!("failed"), &json!(0), None),
-        "{status}"
-    );
-    assert_eq!(status["error"], format!("no page could be read: {GONE}: the page has status 404"));
+    let expected = json!({
+        "success": false, "status": "failed", "creditsUsed": 0, "data": null,
+        "error": format!("no page could be read: {GONE}: the page has status 404"),
+    });
+    assert_fields(&status, &expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -196,11 +195,10 @@ async fn webhook_gets_the_events_in_order() {
     let webhook = json!({ "url": HOOK, "events": ["failed"] });
     let (_, status) = test.run(json!({ "urls": [GONE], "webhook": webhook })).await;
     let failed = received(&test, 3).await.pop().unwrap();
-    assert_eq!(
-        (&failed["type"], &failed["success"], &failed["data"], &failed["error"]),
-        (&json!("extract.failed"), &json!(false), &json!([]), &status["error"]),
-        "{failed}"
-    );
+    let expected = json!({
+        "type": "extract.failed", "success": false, "data": [], "error": status["error"],
+    });
+    assert_fields(&failed, &expected);
 }
 
 /// Waits for this number of events, and returns those that the receiver got.
@@ -222,11 +220,10 @@ async fn extraction_interrupted_by_the_end_of_the_process_fails_and_costs_nothin
     until("the model is asked", is_asked).await;
     let path = format!("{EXTRACT}/{}", started["id"].as_str().unwrap());
     let working = test.service.get(&path).await.body;
-    assert_eq!(
-        (&working["success"], &working["status"], working.get("data"), working.get("creditsUsed")),
-        (&json!(true), &json!("processing"), None, None),
-        "{working}"
-    );
+    let expected = json!({
+        "success": true, "status": "processing", "data": null, "creditsUsed": null,
+    });
+    assert_fields(&working, &expected);
     test.service.kill();
     test.service.end();
     test.service = serve(&test.site);

@@ -12,7 +12,7 @@ use websvc_testkit::{Canary, Page, TestWeb, until};
 
 use super::{TIMEOUT_MS, Tools, is_running, leftovers, path_of, path_or_skip, scrape, warning};
 use crate::batch::{read_all, start_at, wait_for_end};
-use crate::harness::{Service, Site, skip};
+use crate::harness::{Service, Site};
 use crate::sdk;
 
 const TWO_VIDEOS: &str = r#"<!DOCTYPE html><title>Tea</title><h1>Tea</h1><video src="/one.mp4" title="One" width="640"
@@ -50,8 +50,8 @@ fn stub() -> (TempDir, PathBuf) {
     (directory, program)
 }
 
-async fn start(test: &str, variables: &[(&str, &str)]) -> Option<StubTest> {
-    let bubblewrap = path_or_skip("WEBSVC_TEST_BUBBLEWRAP", test)?;
+async fn start(variables: &[(&str, &str)]) -> Option<StubTest> {
+    let bubblewrap = path_or_skip("WEBSVC_TEST_BUBBLEWRAP")?;
     let world = world().await;
     let site = Site::new(&world);
     let (directory, program) = stub();
@@ -96,7 +96,7 @@ async fn without_tools_pages_have_a_warning_and_their_videos() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn downloaded_media_are_served_by_signed_urls_for_an_hour() {
-    let test = start("downloaded_media_are_served_by_signed_urls_for_an_hour", &[]).await;
+    let test = start(&[]).await;
     let Some(StubTest { service, site, .. }) = &test else { return };
     let response = scrape(service, "http://media.test/ok", &json!(["markdown", "audio", "video"])).await;
     assert_eq!(response.status, StatusCode::OK, "{}", response.body);
@@ -133,7 +133,7 @@ async fn downloaded_media_are_served_by_signed_urls_for_an_hour() {
 #[tokio::test(flavor = "multi_thread")]
 async fn failures_have_their_status_and_cost_nothing() {
     let variables = [("WEBSVC__MEDIA__MAX_BYTES", "5000000")];
-    let Some(test) = start("failures_have_their_status_and_cost_nothing", &variables).await else { return };
+    let Some(test) = start(&variables).await else { return };
     let StubTest { service, site, .. } = &test;
     let store = Store::open(site.data_dir()).unwrap();
     store.set_team("default", &TeamChange { credits: Some(Some(100)), ..TeamChange::default() }).unwrap();
@@ -171,7 +171,7 @@ async fn failures_have_their_status_and_cost_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hanging_tool_ends_with_the_timeout_of_the_scrape() {
-    let Some(test) = start("hanging_tool_ends_with_the_timeout_of_the_scrape", &[]).await else { return };
+    let Some(test) = start(&[]).await else { return };
     let StubTest { service, site, .. } = &test;
     let body = json!({ "url": "http://media.test/hang", "formats": ["audio"], "timeout": 10_000 });
     let scraping = service.post("/v2/scrape", body.to_string());
@@ -186,7 +186,7 @@ async fn hanging_tool_ends_with_the_timeout_of_the_scrape() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tool_sees_only_its_cookies_and_reaches_only_allowed_hosts() {
-    let test = start("tool_sees_only_its_cookies_and_reaches_only_allowed_hosts", &[]).await;
+    let test = start(&[]).await;
     let Some(StubTest { service, .. }) = &test else { return };
     let canary = Canary::start().await;
     let url = format!("http://media.test/inspect?port={}", canary.addr().port());
@@ -220,7 +220,7 @@ async fn tool_sees_only_its_cookies_and_reaches_only_allowed_hosts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn batches_crawls_and_searches_have_media() {
-    let Some(test) = start("batches_crawls_and_searches_have_media", &[]).await else { return };
+    let Some(test) = start(&[]).await else { return };
     let StubTest { service, .. } = &test;
     let formats = json!(["markdown", "audio"]);
     let urls = ["http://media.test/ok", "http://media.test/unsupported", "http://media.test/other"];
@@ -245,7 +245,7 @@ async fn batches_crawls_and_searches_have_media() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_downloaded_where_nothing_may_be_stored() {
-    let Some(test) = start("nothing_is_downloaded_where_nothing_may_be_stored", &[]).await else { return };
+    let Some(test) = start(&[]).await else { return };
     let StubTest { service, site, .. } = &test;
     let check = async |options: Value, expected: Option<&str>| {
         let mut body = json!({ "url": "http://media.test/ok", "formats": ["markdown", "audio", "video"] });
@@ -287,8 +287,7 @@ async fn until_zero_retention(service: &Service, check: impl AsyncFn(Value, Opti
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_without_a_sandbox_are_never_run() {
-    let name = "tools_without_a_sandbox_are_never_run";
-    let Some(bubblewrap) = path_or_skip("WEBSVC_TEST_BUBBLEWRAP", name) else { return };
+    let Some(bubblewrap) = path_or_skip("WEBSVC_TEST_BUBBLEWRAP") else { return };
     let world = world().await;
     let site = Site::new(&world);
     let (_directory, program) = stub();
@@ -332,11 +331,7 @@ except Exception as error:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn official_python_sdk_reads_media() {
-    let name = "official_python_sdk_reads_media";
-    let Some(python) = std::env::var_os("WEBSVC_TEST_PYTHON") else {
-        return skip(name, "WEBSVC_TEST_PYTHON is not set (cargo xtask test)");
-    };
-    let Some(test) = start(name, &[]).await else { return };
+    let Some(test) = start(&[]).await else { return };
     assert!(test.bubblewrap.is_file());
-    sdk::check(&python, SCRIPT, &test.service, "True True 9\nTrue\n");
+    sdk::check(SCRIPT, &test.service, "True True 9\nTrue\n");
 }

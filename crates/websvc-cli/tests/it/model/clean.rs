@@ -25,55 +25,6 @@ async fn clean_content_omits_boilerplate_passages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clean_content_may_only_delete() {
-    let cleaned = "# Tea\nSencha is a green tea from Japan, with zanzibarite.\nRooibos grows in South Africa.\nA tin of sencha costs 12 euros.";
-    let test = ModelTest::new([
-        FakeModel::text(cleaned),
-        FakeModel::text("# Tea\n\nSencha is a black tea."),
-        FakeModel::json(&json!({ "boilerplate": [5, 99] })),
-        FakeModel::text(" "),
-    ])
-    .await;
-    let options = || json!({ "formats": ["markdown"], "onlyCleanContent": true });
-    let body = test.scrape(options()).await;
-    let markdown = body["data"]["markdown"].as_str().unwrap();
-    assert!(markdown.contains("12 euros.") && !markdown.contains("PWNED"), "{markdown}");
-    let warning = body["warning"].as_str().unwrap();
-    assert!(warning.contains("characters of the text were removed as boilerplate"), "{warning}");
-    assert_eq!(body["data"]["metadata"]["creditsUsed"], 1, "{body}");
-    // Invented text, a number of no passage, and nothing.
-    for reason in ["not made of lines", "by their numbers", "no text"] {
-        let body = test.scrape(options()).await;
-        let (markdown, warning) = (&body["data"]["markdown"], body["warning"].as_str().unwrap());
-        assert!(markdown.as_str().unwrap().contains("PWNED"), "{body}");
-        assert!(warning.contains("onlyCleanContent") && warning.contains(reason), "{warning}");
-    }
-    let body = test.scrape_url("http://blank.test/", options()).await;
-    assert_eq!(body["data"]["markdown"], "", "{body}");
-    assert!(body["warning"].as_str().unwrap().contains("onlyCleanContent: the markdown is empty"), "{body}");
-    assert_eq!(test.model_requests(CHAT).len(), 4);
-}
-
-/// Models that name all passages, nearly all, and the heading.
-#[tokio::test(flavor = "multi_thread")]
-async fn clean_content_loses_neither_half_of_the_page_nor_its_heading() {
-    let answers = [json!([1, 2, 3, 4, 5]), json!([2, 3, 5]), json!([1, 5])];
-    let test = ModelTest::new(answers.map(|named| FakeModel::json(&json!({ "boilerplate": named })))).await;
-    let options = || json!({ "formats": ["markdown"], "onlyCleanContent": true });
-    for _ in 0..2 {
-        let body = test.scrape(options()).await;
-        let (markdown, warning) =
-            (body["data"]["markdown"].as_str().unwrap(), body["warning"].as_str().unwrap());
-        assert!(markdown.starts_with("# Tea") && markdown.contains("PWNED"), "{markdown}");
-        assert!(warning.contains("more than half; the markdown is as extracted"), "{warning}");
-    }
-    let body = test.scrape(options()).await;
-    let (markdown, warning) = (body["data"]["markdown"].as_str().unwrap(), body["warning"].as_str().unwrap());
-    assert!(markdown.starts_with("# Tea") && !markdown.contains("PWNED"), "{markdown}");
-    assert!(warning.contains("the first heading was named, too, and remains"), "{warning}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn clean_content_under_zero_retention_is_skipped_with_a_warning() {
     let test = ModelTest::new([]).await;
     let check = |body: &Value| {

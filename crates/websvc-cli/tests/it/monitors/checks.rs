@@ -5,6 +5,7 @@ use websvc_testkit::{FakeModel, Page, until};
 
 use super::slack::WEBHOOK;
 use super::{MonitorTest, TEA, check_summary, statuses, wait_for_notifications, with_model};
+use crate::harness::assert_fields;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn page_is_new_then_same_then_changed_with_its_diff() {
@@ -50,24 +51,6 @@ async fn failed_page_makes_the_check_partial_and_keeps_the_last_good_version() {
     assert!(down["pages"][0]["error"].as_str().unwrap().contains("500"), "{down}");
     test.shop.set_tea(&["Sencha costs 12 euros.", "Rooibos costs 5 euros."]);
     check_summary(&test.run(&monitor).await, &json!({ "totalPages": 1, "same": 1 }));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn page_that_no_longer_exists_is_removed_once_and_then_new() {
-    let test = MonitorTest::new().await;
-    let monitor = test.create(json!({})).await;
-    test.shop.respond(None);
-    // A page that never existed is an error.
-    check_summary(&test.run(&monitor).await, &json!({ "totalPages": 1, "error": 1 }));
-    test.shop.set_tea(&["Sencha"]);
-    check_summary(&test.run(&monitor).await, &json!({ "totalPages": 1, "new": 1 }));
-    test.shop.respond(None);
-    let removed = test.run(&monitor).await;
-    assert_eq!(removed["status"], "completed", "{removed}");
-    check_summary(&removed, &json!({ "totalPages": 1, "removed": 1 }));
-    check_summary(&test.run(&monitor).await, &json!({ "totalPages": 1, "same": 1 }));
-    test.shop.set_tea(&["Sencha"]);
-    check_summary(&test.run(&monitor).await, &json!({ "totalPages": 1, "new": 1 }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -120,10 +103,7 @@ async fn search_results_alert_once_without_a_judge() {
     let page = &first["pages"][0];
     assert_eq!(page["metadata"]["searchStatus"], "alert", "{page}");
     let result = &first["targetResults"][0];
-    assert_eq!(
-        (&result["searchCompleted"], &result["resultCount"], &result["matches"]),
-        (&json!(true), &json!(2), &json!(2))
-    );
+    assert_fields(&result, &json!({ "searchCompleted": true, "resultCount": 2, "matches": 2 }));
     let second = test.run(&monitor).await;
     check_summary(&second, &json!({ "totalPages": 2, "same": 2 }));
     assert_eq!(second["pages"][0]["metadata"]["searchStatus"], "already_seen");
@@ -228,17 +208,6 @@ async fn judged_changes_carry_the_judgment_and_cost_a_credit() {
     })
     .await;
     assert_eq!((&quiet["slack"]["attempted"], posts()), (&json!(false), 1), "{quiet}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn broken_model_makes_changes_meaningful_with_low_confidence() {
-    let test = MonitorTest::with(|_| FakeModel::bad_request("broken"), &with_model()).await;
-    let monitor = test.create(json!({ "goal": "Tell me when prices change" })).await;
-    test.run(&monitor).await;
-    test.shop.set_tea(&["Sencha costs 14 euros."]);
-    let check = test.run(&monitor).await;
-    let judgment = &check["pages"][0]["judgment"];
-    assert_eq!((&judgment["meaningful"], &judgment["confidence"]), (&json!(true), &json!("low")), "{check}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

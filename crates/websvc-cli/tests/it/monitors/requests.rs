@@ -4,7 +4,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::{HOOK, MONITOR, MonitorTest, TEA};
-use crate::harness::Response;
+use crate::harness::{Response, assert_fields};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn monitor_has_the_documented_fields() {
@@ -27,8 +27,7 @@ async fn monitor_has_the_documented_fields() {
     assert_eq!(monitor["emailRecipientSubscriptions"], json!([]));
     assert!(monitor["targets"][0]["id"].is_string());
     let listed = test.service.get(MONITOR).await.body;
-    assert_eq!(listed["data"][0]["id"], monitor["id"]);
-    assert_eq!(listed["data"][0].get("emailRecipientSubscriptions"), None);
+    assert_fields(&listed["data"][0], &json!({ "id": monitor["id"], "emailRecipientSubscriptions": null }));
 }
 
 #[tokio::test(flavor = "multi_thread")]

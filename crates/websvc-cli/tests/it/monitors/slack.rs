@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use websvc_testkit::until;
 
 use super::{MonitorTest, serve, wait_for_notifications};
-use crate::harness::{KEY, Service};
+use crate::harness::{KEY, Service, assert_fields};
 
 /// The webhook. Its path is a credential.
 pub(super) const WEBHOOK: &str = "http://slack.test/services/T0/B0/credential-of-slack";
@@ -73,11 +73,7 @@ async fn failed_slack_message_appears_in_the_notification_status() {
             status["slack"]["error"].is_string()
         })
         .await;
-        assert_eq!(
-            (&failed["slack"]["attempted"], &failed["slack"]["success"]),
-            (&json!(true), &json!(false)),
-            "{failed}"
-        );
+        assert_fields(&failed["slack"], &json!({ "attempted": true, "success": false }));
         assert!(failed["slack"]["error"].as_str().unwrap().contains(error), "{failed}");
         let count = || test.world.requests().into_iter().filter(|request| request.url == url).count();
         until("all attempts are made", || count() == requests).await;

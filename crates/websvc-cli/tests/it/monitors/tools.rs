@@ -89,31 +89,6 @@ fn text(value: &Value) -> &str {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn invalid_call_is_a_text_that_names_value_and_rule() {
-    let test = MonitorTest::new().await;
-    for (name, arguments, parts) in [
-        ("monitor_create", json!({}), ["monitor_create", "\"queries\""]),
-        ("monitor_create", json!({ "page": TEA, "scheduleText": "now" }), ["/schedule/text", "now"]),
-        ("monitor_create", json!({ "queries": ["tea"] }), ["goal", "judgeEnabled"]),
-        ("monitor_create", json!({ "body": { "name": "Tea", "page": TEA } }), ["/page", "/targets"]),
-        ("monitor_get", json!({ "id": "7" }), ["Invalid", "monitor ID"]),
-        ("monitor_update", json!({ "id": TEA }), ["monitor_update", "`body`"]),
-        ("monitor_list", json!({ "limit": 101 }), ["limit", "101"]),
-    ] {
-        let text = fail(&test.service, name, arguments).await;
-        assert!(parts.iter().all(|part| text.contains(part)), "{name}: {text}");
-    }
-    let path = format!("{MONITOR}/{}", uuid(7));
-    assert_eq!(test.service.get(&path).await.status, StatusCode::NOT_FOUND);
-    let unknown = json!({ "id": uuid(7), "checkId": uuid(8) });
-    assert_eq!(fail(&test.service, "monitor_check", unknown).await, "Monitor not found");
-}
-
-fn uuid(number: u8) -> String {
-    format!("00000000-0000-4000-8000-0000000000{number:02}")
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn tools_for_monitors_need_their_scope_and_see_only_their_team() {
     let mut test = MonitorTest::new().await;
     let created = call(&test.service, "monitor_create", json!({ "page": TEA })).await;

@@ -301,10 +301,7 @@ async fn killed_zero_retention_request_leaves_no_data() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rendered_zero_retention_pages_leave_no_data() {
-    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM", "rendered_zero_retention_pages_leave_no_data")
-    else {
-        return;
-    };
+    let Some(chromium) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
     let stored_test = RetentionTest::with_browser(RetentionKind::Stored, Some(chromium.clone())).await;
     stored_test.render_pages().await;
     let stored_data = stored_test.stored_data().await;

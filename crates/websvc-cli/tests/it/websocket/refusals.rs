@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
 use super::client::{JobSocket, open_socket};
 use super::{BATCH, never_ending_batch, site_of, urls};
@@ -125,30 +123,4 @@ async fn socket_counts_against_the_request_rate() {
     let events = open_socket(&service, &path).await.into_events().await;
     assert_eq!(events.closed.unwrap().0, 1000);
     check(&service, &path, &[], 1013, "requests per minute").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn invalid_handshake_is_rejected_over_http() {
-    let world = site_of(1, Duration::ZERO, "").await;
-    let service = Service::for_world(&world);
-    let address = service.address.strip_prefix("http://").unwrap().to_owned();
-    let check = async |headers: &str, status: &str, text: &str| {
-        let mut stream = TcpStream::connect(&address).await.unwrap();
-        let head = format!(
-            "GET {UNKNOWN} HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: close\r\n{headers}\r\n"
-        );
-        stream.write_all(head.as_bytes()).await.unwrap();
-        let mut response = String::new();
-        stream.read_to_string(&mut response).await.unwrap();
-        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{headers:?}: {response}");
-        assert!(response.contains(text) && response.contains("\"success\":false"), "{headers:?}: {response}");
-    };
-    let key = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-    check(&format!("{key}sec-websocket-version: 13\r\n"), "400", "Connection: Upgrade").await;
-    check(&format!("connection: upgrade\r\n{key}sec-websocket-version: 8\r\n"), "426", "must be 13").await;
-    check(&format!("connection: upgrade\r\n{key}"), "426", "sec-websocket-version: 13").await;
-    let version = "connection: upgrade\r\nsec-websocket-version: 13\r\n";
-    check(version, "400", "Sec-WebSocket-Key").await;
-    check(&format!("{version}sec-websocket-key: short\r\n"), "400", "Sec-WebSocket-Key").await;
-    check(&format!("{version}{key}sec-websocket-protocol: a b\r\n"), "400", "Sec-WebSocket-Protocol").await;
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::super::BASE;
-use super::kinds::{Expected, FAULTS, Fault};
+use super::kinds::{Expected, FAULTS, Fault, sample};
 use super::runs::check;
 use super::{FaultTest, PLAIN};
 use crate::browser::path_or_skip;
@@ -15,8 +15,8 @@ use crate::browser::path_or_skip;
 /// The number of sessions, and of pages that are rendered at the same time.
 const SESSIONS: usize = 4;
 
-async fn start(test: &str) -> Option<Arc<FaultTest>> {
-    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM", test)?;
+async fn start() -> Option<Arc<FaultTest>> {
+    let chromium = path_or_skip("WEBSVC_TEST_CHROMIUM")?;
     let test = FaultTest::with_settings(BASE, |command| {
         command.env("WEBSVC__BROWSER__PATH", &chromium);
         command.env("WEBSVC__BROWSER__CONCURRENCY", SESSIONS.to_string());
@@ -26,8 +26,8 @@ async fn start(test: &str) -> Option<Arc<FaultTest>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failures_of_the_model_leave_branding_to_rules() {
-    let Some(test) = start("failures_of_the_model_leave_branding_to_rules").await else { return };
-    test.check_all(|test, fault| async move {
+    let Some(test) = start().await else { return };
+    test.check_all(sample(), |test, fault| async move {
         let options = json!({ "formats": ["markdown", "branding"], "timeout": 120_000 });
         let body = test.scrape(&fault.url(), &options).await?;
         check_branding(fault, &body)
@@ -53,8 +53,7 @@ fn check_branding(fault: &Fault, body: &Value) -> Result<(), String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failures_of_the_model_end_prompts_and_leave_the_session() {
-    let name = "failures_of_the_model_end_prompts_and_leave_the_session";
-    let Some(test) = start(name).await else { return };
+    let Some(test) = start().await else { return };
     let mut paths = Vec::new();
     for _ in 0..SESSIONS {
         let body = test.scrape(PLAIN, &json!({})).await.unwrap();
@@ -62,7 +61,7 @@ async fn failures_of_the_model_end_prompts_and_leave_the_session() {
         paths.push(Arc::new(Mutex::new(format!("/v2/scrape/{id}/interact"))));
     }
     let sessions = paths.clone();
-    test.check_all(move |test, fault| {
+    test.check_all(sample(), move |test, fault| {
         let at = FAULTS.iter().position(|other| other.name == fault.name).unwrap();
         let session = Arc::clone(&sessions[at % SESSIONS]);
         async move {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use websvc_testkit::{Coding, FakeModel, Page};
+use websvc_testkit::{Coding, FakeModel, Page, scaled};
 
 /// The expected end of a request to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,6 +171,11 @@ pub(super) const FAULTS: &[Fault] = &[
     any("announced", |_| Page::new("application/json", " ").announced_length(1 << 40), Failure("too large")),
     any("endless", |_| Page::endless("application/json", " ".repeat(65_536)), Failure("too large")),
 ];
+
+/// Returns the kinds for features whose requests to the model are those of the formats: in the gate, each fourth one.
+pub(super) fn sample() -> impl Iterator<Item = &'static Fault> + Clone {
+    FAULTS.iter().step_by(scaled(4, 1))
+}
 
 fn refusal(_answer: &str) -> Page {
     choice(&json!({ "role": "assistant", "content": null, "refusal": "I cannot help with that." }), "stop")

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::{BASE, price};
 use super::FaultTest;
-use super::kinds::{Expected, FAULTS, Fault};
+use super::kinds::{Expected, FAULTS, Fault, sample};
 
 /// How long a run, an extraction or a check may take.
 const TIMEOUT: Duration = Duration::from_secs(100);
@@ -75,7 +75,7 @@ async fn failures_of_the_model_leave_changes_unjudged_and_free() {
         monitors[at].clone()
     };
     // No model reads the first versions.
-    test.check_all(|test, fault| {
+    test.check_all(sample(), |test, fault| {
         let monitor = path(fault);
         async move {
             test.scrape(&fault.url(), &changes()).await?;
@@ -84,7 +84,7 @@ async fn failures_of_the_model_leave_changes_unjudged_and_free() {
     })
     .await;
     test.is_changed.store(true, Ordering::Relaxed);
-    test.check_all(|test, fault| {
+    test.check_all(sample(), |test, fault| {
         let monitor = path(fault);
         async move {
             let (body, check) =
@@ -128,7 +128,7 @@ pub(super) fn check(fault: &Fault, is_answer: bool, is_failure: bool, found: &Va
 #[tokio::test(flavor = "multi_thread")]
 async fn failures_of_the_model_leave_prompts_of_crawls_to_rules() {
     let test = FaultTest::new(BASE).await;
-    test.check_all(|test, fault| async move {
+    test.check_all(sample(), |test, fault| async move {
         let prompt = format!("Only the blog. {}", fault.mark());
         let body = json!({ "url": "http://site.test", "prompt": prompt });
         let found = test.request("/v2/crawl/params-preview", &body).await?;
@@ -143,7 +143,7 @@ async fn failures_of_the_model_leave_prompts_of_crawls_to_rules() {
 #[tokio::test(flavor = "multi_thread")]
 async fn failures_of_the_model_fail_extractions_and_agent_runs_for_free() {
     let test = FaultTest::new(BASE).await;
-    test.check_all(|test, fault| async move {
+    test.check_all(sample(), |test, fault| async move {
         let body = json!({ "urls": [fault.url()], "prompt": "The tea and its price.", "schema": price() });
         let mut task = body.clone();
         task["strictConstrainToURLs"] = json!(true);
