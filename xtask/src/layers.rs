@@ -30,9 +30,8 @@ const RESERVED: &[(&[&str], &[&str])] = &[
 const WITHOUT_TOKIO: &[&str] = &[
     "websvc-types",
     "websvc-query",
-    "websvc-address",
+    "websvc-site",
     "websvc-selector",
-    "websvc-sitemap",
     "websvc-schedule",
     "websvc-validate",
     "websvc-extract",
