@@ -80,7 +80,7 @@ fn redirect_policy(
 }
 
 async fn check_robots(jobs: &Jobs, url: &Url, reader: &RobotsReader, deadline: Instant) -> RobotsVerdict {
-    if !is_web(&url) {
+    if !is_web(url) {
         // Such a URL has no robots.txt, and the client rejects it.
         return RobotsVerdict::Allowed;
     }
