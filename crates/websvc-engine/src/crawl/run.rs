@@ -235,10 +235,7 @@ impl<'a> Crawl<'a> {
             .capacity()
             .and_then(|capacity| self.frontier.next_at(self.options.per_host, capacity))
             .map(|at| at.saturating_duration_since(Instant::now()));
-        match (done_within, ready_within) {
-            (Some(done), Some(ready)) => Some(done.min(ready)),
-            (done, ready) => done.or(ready),
-        }
+        done_within.into_iter().chain(ready_within).min()
     }
 
     async fn finish(&mut self, done: Done) -> Result<(), SinkError> {
