@@ -32,9 +32,8 @@ const RESERVED: &[(&[&str], &[&str])] = &[
 const WITHOUT_TOKIO: &[&str] = &[
     "websvc-types",
     "websvc-query",
-    "websvc-address",
+    "websvc-site",
     "websvc-selector",
-    "websvc-sitemap",
     "websvc-schedule",
     "websvc-validate",
     "websvc-extract",

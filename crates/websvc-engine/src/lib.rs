@@ -9,6 +9,7 @@ mod change_tracking;
 pub mod crawl;
 mod domain;
 mod engine;
+mod engine_config;
 mod error;
 mod export;
 mod generated;
@@ -31,7 +32,8 @@ mod upload_check;
 pub use bill::{Bill, BillLine, ChargeKind};
 pub use blocking::{ComputeError, run_blocking};
 pub use change_tracking::page_diff;
-pub use engine::{Engine, EngineConfig, IndexMode};
+pub use engine::Engine;
+pub use engine_config::{EngineConfig, IndexMode};
 pub use error::EngineError;
 pub use export::to_index_document;
 pub use generated::{

@@ -13,7 +13,8 @@ use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageOwner, PageScope, Store, StoreError};
 use websvc_transport::spawn_blocking;
 
-use crate::engine::{Engine, EngineConfig, IndexMode};
+use crate::engine::Engine;
+use crate::engine_config::{EngineConfig, IndexMode};
 use crate::error::EngineError;
 use crate::ingest::{IndexCopy, IndexingFailure, IndexingOutcome, IngestError, ingest};
 use crate::mirror::{self, Mirror, OutboxError};

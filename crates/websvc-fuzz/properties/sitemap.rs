@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use websvc_sitemap::{Item, MAX_ENTRIES, read};
+use websvc_site::sitemap::{Item, MAX_ENTRIES, read};
 
 /// Checks that all URLs are http or https URLs, that their number is the returned count, and that a visitor that stops
 /// after some items receives the same first items.

@@ -9,8 +9,8 @@ use std::cell::OnceCell;
 
 use tantivy::Term;
 use tantivy::directory::OwnedBytes;
-use websvc_address::PageIdentity;
 use websvc_query::{Node, Operator, Query};
+use websvc_site::PageIdentity;
 
 use crate::analysis::{each_word, folded};
 use crate::candidate::Candidate;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_engine::crawl::CrawlScope;
 use websvc_engine::{PolicyError, team_policy};
 use websvc_scrape::{FilePublisher, Scraper, tls_policy};
 use websvc_store::{JobLease, JobRecord, NewHosts, StoreError, Team, TeamShare};
@@ -14,11 +13,12 @@ use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_request};
 
 use crate::config::JobsConfig;
 use crate::crawl_links::CrawlState;
-use crate::credits::TeamCache;
+use crate::crawl_scope::CrawlScope;
 use crate::hosts::{HostReadiness, HostTable, pace_key};
 use crate::jobs::Inner;
 use crate::request::JobRequest;
 use crate::robots::RobotsReader;
+use crate::team_cache::TeamCache;
 
 /// Maximum of leased URLs of a job that are queued in memory: enough to find one whose host is ready behind those of
 /// hosts that are not.

@@ -5,10 +5,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use parking_lot::Mutex;
 use url::Url;
-use websvc_engine::crawl::{CrawlScope, TrapBudgets};
 use websvc_scrape::OutLinks;
+use websvc_site::TrapBudgets;
 use websvc_store::JobUrl;
 use websvc_types::job::SitemapMode;
+
+use crate::crawl_scope::CrawlScope;
 
 /// Maximum of remembered links that add nothing to the crawl. At this count, all are removed and checked again when
 /// they occur.

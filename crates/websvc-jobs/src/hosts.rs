@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_engine::crawl::{HostPace, host_key};
+use websvc_site::{HostPace, bare_host_key};
 
 use crate::config::Pace;
-use crate::page::{HostSignal, NoResponse};
 
 /// Hosts without a request for this long may be removed from the table.
 const IDLE_TTL: Duration = Duration::from_secs(300);
@@ -31,8 +30,7 @@ pub(crate) const UNREACHABLE: &str =
 /// Returns the key of the pace of a URL's host. A host shares its pace with the same host without `www.`, since URLs of
 /// one often redirect to the other.
 pub(crate) fn pace_key(url: &Url) -> String {
-    let host = host_key(url);
-    host.strip_prefix("www.").map_or_else(|| host.clone(), str::to_owned)
+    bare_host_key(url)
 }
 
 /// The hosts of recent requests, by pace key.
@@ -44,9 +42,6 @@ pub(crate) struct HostTable {
 #[derive(Debug)]
 struct HostEntry {
     pace: HostPace,
-    /// True if the host requests a delay, which is between one request and the next: then it gets one request at a
-    /// time.
-    has_requested_delay: bool,
     has_responded: bool,
     /// Requests without a response since the last response.
     failures: u32,
@@ -75,6 +70,31 @@ pub(crate) struct RequestOutcome {
     pub(crate) signal: HostSignal,
 }
 
+/// The state of a host, as its last response shows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum HostSignal {
+    /// No request was sent.
+    #[default]
+    NotContacted,
+    /// It responded.
+    Healthy,
+    /// It is overloaded, and requests this delay if it names one.
+    Overloaded(Option<Duration>),
+    /// It did not respond.
+    Unresponsive(NoResponse),
+}
+
+/// The reason why there was no response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoResponse {
+    /// There was no connection, or it broke. All pages of the host are affected, until it comes back.
+    Unreachable,
+    /// Its robots.txt was unavailable.
+    RobotsUnavailable,
+    /// The time limit of the page passed, which may be due to this page alone.
+    TimedOut,
+}
+
 /// Readiness of a host for another request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostReadiness {
@@ -89,16 +109,15 @@ impl HostTable {
     /// Returns whether a host is ready for a request, with at most `max_concurrent` requests in flight.
     pub(crate) fn readiness(&self, host: &str, max_concurrent: usize, now: Instant) -> HostReadiness {
         let Some(entry) = self.hosts.get(host) else { return HostReadiness::Now };
-        let HostEntry { pace, has_requested_delay, has_responded: _, failures: _, open_until } = entry;
-        if open_until.is_some_and(|until| until > now) {
+        if entry.open_until.is_some_and(|until| until > now) {
             // Its pages end without a request.
             return HostReadiness::Now;
         }
-        let max_concurrent = if *has_requested_delay { 1 } else { max_concurrent };
-        if pace.running() >= max_concurrent {
-            return HostReadiness::Busy;
+        match entry.pace.next_at(max_concurrent) {
+            None => HostReadiness::Busy,
+            Some(at) if at <= now => HostReadiness::Now,
+            Some(at) => HostReadiness::At(at),
         }
-        if pace.ready_at() <= now { HostReadiness::Now } else { HostReadiness::At(pace.ready_at()) }
     }
 
     /// Returns whether a host has had no request for [`RELEASE_AFTER`], and no pause or open circuit breaker lasts longer.
@@ -124,13 +143,8 @@ impl HostTable {
             self.hosts
                 .retain(|_, HostEntry { pace, .. }| pace.running() > 0 || pace.ready_at() + IDLE_TTL > now);
         }
-        let new = || HostEntry {
-            pace: HostPace::new(now),
-            has_requested_delay: false,
-            has_responded: false,
-            failures: 0,
-            open_until: None,
-        };
+        let new =
+            || HostEntry { pace: HostPace::new(now), has_responded: false, failures: 0, open_until: None };
         self.hosts.entry(host.to_owned()).or_insert_with(new).pace.start();
     }
 
@@ -138,7 +152,6 @@ impl HostTable {
     pub(crate) fn finish(&mut self, host: &str, now: Instant, pause: Pace, outcome: RequestOutcome) {
         let Some(entry) = self.hosts.get_mut(host) else { return };
         let RequestOutcome { elapsed, requested_delay, signal } = outcome;
-        entry.has_requested_delay |= !requested_delay.is_zero();
         let elapsed = elapsed.map(|elapsed| match pause {
             Pace::Adaptive => elapsed,
             Pace::Requested => Duration::ZERO,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use url::Url;
@@ -20,9 +21,11 @@ use crate::config::JobsConfig;
 use crate::group_commit::GroupCommit;
 use crate::in_flight::InFlight;
 use crate::robots::Robots;
-use crate::runner::POLL_INTERVAL;
 use crate::watch::{JobWatcher, JobWatchers};
 use crate::webhook::{Counters, WebhookMetrics};
+
+/// Interval at which the jobs of a shared store are read: other replicas create, cancel and hand over jobs.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Counts of the pages of jobs that are not done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@
 mod active;
 mod config;
 mod crawl_links;
-mod credits;
+mod crawl_scope;
 mod fair_queue;
 mod group_commit;
 mod hosts;
@@ -22,6 +22,8 @@ mod request;
 mod responses;
 mod robots;
 mod runner;
+mod sitemap_pages;
+mod team_cache;
 mod watch;
 mod webhook;
 

@@ -3,6 +3,7 @@
 pub(crate) mod attempts;
 mod completion;
 mod copies;
+mod credits;
 mod outcome;
 
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use url::Url;
 use websvc_engine::Bill;
-use websvc_engine::crawl::{RobotsStatus, RobotsTxt, SitemapReader};
-use websvc_scrape::{OutLinks, tls_policy};
+use websvc_scrape::OutLinks;
+use websvc_site::{RobotsStatus, RobotsTxt};
 use websvc_store::{
     CompletionOutcome, CreditHold, JobKind, JobLease, JobState, JobUrl, PreparedSnapshot, UrlCompletion,
     UrlOutcome, Usage, UsageRetention,
@@ -24,25 +25,20 @@ use websvc_types::job::SitemapMode;
 
 use crate::active::{JobContext, MoreWork};
 use crate::crawl_links::CrawlState;
-use crate::credits::hold;
-use crate::hosts::{HostReachability, RequestOutcome, UNREACHABLE, pace_key};
+use crate::hosts::{HostReachability, HostSignal, NoResponse, RequestOutcome, UNREACHABLE, pace_key};
 use crate::jobs::Jobs;
 use crate::redirect_guard::{RedirectGuard, RobotsVerdict};
+use crate::sitemap_pages::sitemap_pages;
 
 use completion::{complete, notify_watchers, write};
+use credits::hold;
 use outcome::scrape;
 
 /// Maximum of retries of a page whose host was overloaded or unresponsive.
-const MAX_RETRIES: u32 = websvc_engine::crawl::MAX_RETRIES as u32;
+const MAX_RETRIES: u32 = websvc_site::MAX_RETRIES as u32;
 
 /// Time limit for the fetch of a robots.txt.
 const ROBOTS_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Maximum of sitemap URLs per document of the page limit: some of the pages will fail.
-const SITEMAP_URLS_PER_DOCUMENT: u64 = 4;
-
-/// Time limit for the sitemaps of a site.
-const SITEMAPS_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Report of a page to the scheduler.
 #[derive(Debug)]
@@ -62,31 +58,6 @@ impl Default for PageReport {
             disposition: PageDisposition::LeaseReturned,
         }
     }
-}
-
-/// The state of a host, as its last response shows it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum HostSignal {
-    /// No request was sent.
-    #[default]
-    NotContacted,
-    /// It responded.
-    Healthy,
-    /// It is overloaded, and requests this delay if it names one.
-    Overloaded(Option<Duration>),
-    /// It did not respond.
-    Unresponsive(NoResponse),
-}
-
-/// The reason why there was no response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoResponse {
-    /// There was no connection, or it broke. All pages of the host are affected, until it comes back.
-    Unreachable,
-    /// Its robots.txt was unavailable.
-    RobotsUnavailable,
-    /// The time limit of the page passed, which may be due to this page alone.
-    TimedOut,
 }
 
 /// The state of a page after the work on it.
@@ -266,7 +237,10 @@ async fn finish_page(
         return Ok((complete(jobs, kind, completion).await?, more_work));
     };
     let start_redirect = start_redirect(crawl, &lease, &url, &scraped);
-    let sitemap_urls = sitemap_pages(jobs, crawl, robots, &lease, &url).await;
+    let sitemap_urls = match reads_sitemaps(crawl, &lease) {
+        true => sitemap_pages(jobs.inner.engine.scraper(), robots, crawl, &url).await,
+        false => Vec::new(),
+    };
     if left_crawl_scope(crawl, &lease, &url, &scraped) {
         (scraped.outcome, scraped.out_links) = (UrlOutcome::OutOfScope, None);
     }
@@ -387,31 +361,12 @@ fn is_unwanted_start(crawl: &CrawlState, lease: &JobLease, url: &Url, scraped: &
         && !urls.any(|url| paths.matches(&crawl.scope.normalize(url.clone())))
 }
 
-/// Returns the pages in the sitemaps of the site. They are read once, with the start page.
-async fn sitemap_pages(
-    jobs: &Jobs,
-    crawl: &Arc<CrawlState>,
-    robots: &RobotsTxt,
-    lease: &JobLease,
-    url: &Url,
-) -> Vec<Url> {
+/// Returns whether the sitemaps of the site are read now: once, with the start page.
+fn reads_sitemaps(crawl: &CrawlState, lease: &JobLease) -> bool {
     let plan = crawl.scope.plan();
     let is_requested = plan.sitemap != SitemapMode::Skip && plan.max_depth != Some(0);
     // For a limit of one, the start page suffices.
-    if lease.url.depth > 0 || !is_requested || (plan.limit == 1 && plan.sitemap == SitemapMode::Include) {
-        return Vec::new();
-    }
-    let reader = SitemapReader {
-        scraper: jobs.inner.engine.scraper(),
-        robots_txt: robots,
-        tls: tls_policy(&plan.scrape),
-        deadline: Instant::now() + SITEMAPS_TIMEOUT,
-        max_pages: usize::try_from(plan.limit.saturating_mul(SITEMAP_URLS_PER_DOCUMENT))
-            .unwrap_or(usize::MAX),
-    };
-    let filter = Arc::clone(crawl);
-    let filter = Arc::new(move |page: &Url| filter.scope.contains(&filter.scope.normalize(page.clone())));
-    reader.pages(url, |file| crawl.scope.is_start_host(file), filter).await
+    lease.url.depth == 0 && is_requested && (plan.limit > 1 || plan.sitemap != SitemapMode::Include)
 }
 
 /// A page of a crawl after its scrape.

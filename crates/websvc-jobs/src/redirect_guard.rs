@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use url::Url;
 use websvc_engine::Engine;
-use websvc_engine::crawl::RobotsStatus;
+use websvc_site::{RobotsStatus, is_web};
 use websvc_transport::UrlPolicy;
 
 use crate::active::JobContext;
@@ -80,7 +80,7 @@ fn redirect_policy(
 }
 
 async fn check_robots(jobs: &Jobs, url: &Url, reader: &RobotsReader, deadline: Instant) -> RobotsVerdict {
-    if !matches!(url.scheme(), "http" | "https") {
+    if !is_web(url) {
         // Such a URL has no robots.txt, and the client rejects it.
         return RobotsVerdict::Allowed;
     }

@@ -1,11 +1,12 @@
 //! The request of a job, as the store keeps it.
 
 use serde::{Deserialize, Serialize};
-use websvc_engine::crawl::CrawlScope;
 use websvc_store::{JobUrl, ListEntry};
 use websvc_types::ScrapeOptions;
 use websvc_types::job::CrawlRequest;
-use websvc_validate::BatchPage;
+use websvc_validate::{BatchPage, CrawlPlan};
+
+use crate::crawl_scope::CrawlScope;
 
 /// The request of a job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -27,6 +28,20 @@ pub struct JobRequest {
     pub llms_txt: Option<LlmsTxtOptions>,
 }
 
+impl JobRequest {
+    /// Returns the request of a crawl, without base URL and warnings.
+    #[must_use]
+    pub fn of_crawl(request: CrawlRequest, plan: &CrawlPlan) -> Self {
+        Self {
+            options: request.scrape_options.clone().unwrap_or_default(),
+            max_concurrency: plan.max_concurrency,
+            // The webhook may contain secrets. It is stored only in its own table.
+            crawl: Some(Box::new(CrawlRequest { webhook: None, ..request })),
+            ..Self::default()
+        }
+    }
+}
+
 /// Options of an llms.txt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LlmsTxtOptions {
@@ -43,7 +58,8 @@ pub fn batch_url(page: &BatchPage) -> JobUrl {
 
 /// Returns the job URL of the start of a crawl.
 #[must_use]
-pub fn crawl_start_url(scope: &CrawlScope) -> JobUrl {
+pub fn crawl_start_url(plan: CrawlPlan) -> JobUrl {
+    let scope = CrawlScope::new(plan);
     let url = scope.normalize(scope.plan().url.clone());
     JobUrl { key: scope.key(&url), url: url.into(), depth: 0, entry: None }
 }

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 use url::Url;
-use websvc_engine::crawl::{RobotsTxt, fetch_robots_txt, host_key};
+use websvc_engine::crawl::fetch_robots_txt;
 use websvc_scrape::Scraper;
+use websvc_site::{RobotsTxt, host_key};
 use websvc_transport::TlsPolicy;
 
 /// How long a robots.txt is cached (RFC 9309, section 2.4, allows a day).

@@ -25,7 +25,7 @@ use crate::active::{ActiveJob, HostContact, JobContext, NextStep};
 use crate::fair_queue::FairQueue;
 use crate::hosts::HostTable;
 use crate::in_flight::InFlightGuard;
-use crate::jobs::Jobs;
+use crate::jobs::{Jobs, POLL_INTERVAL};
 use crate::page::attempts::runs_alone;
 use crate::page::{self, PageDisposition, PageReport};
 use crate::webhook::deliver;
@@ -35,9 +35,6 @@ use team_limit::TeamLimit;
 
 /// Interval at which jobs that are too old are ended or deleted.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
-
-/// Interval at which the jobs of a shared store are read: other replicas create, cancel and hand over jobs.
-pub(crate) const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Delay before the next access to the store after a failure.
 const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use url::Url;
+use websvc_site::host_key;
 
 use super::host::{Capacity, Host, PageTask, Task};
-use super::scope::host_key;
 
 /// The maximum number of URLs that a crawl remembers. Further URLs are ignored.
 const MAX_SEEN: usize = 2_000_000;
@@ -28,7 +28,7 @@ impl Frontier {
         if self.seen.len() >= MAX_SEEN || !self.seen.insert(url.to_string()) {
             return false;
         }
-        self.host(&url, now).push(Task::Page(PageTask { url, depth, retries: 0 }));
+        self.host(&url, now).push_page(PageTask { url, depth, retries: 0 });
         true
     }
 
@@ -56,15 +56,12 @@ impl Frontier {
 
     /// Queues a page again for another attempt.
     pub(super) fn retry(&mut self, task: PageTask, now: Instant) {
-        let url = task.url.clone();
-        self.host(&url, now).push(Task::Page(task));
+        self.host(&task.url, now).push_page(task);
     }
 
-    /// Records that a page was reached under `url`. Returns false if that URL was seen before.
+    /// Records that a page was reached under `url`, which has no fragment. Returns false if that URL was seen before.
     pub(super) fn mark_seen(&mut self, url: &Url) -> bool {
-        let mut url = url.clone();
-        url.set_fragment(None);
-        self.seen.insert(url.into())
+        self.seen.insert(url.to_string())
     }
 
     /// Returns the host of `url`, and adds the host if it is new.

@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use url::Url;
-
-use super::pace::HostPace;
-use super::robots::RobotsTxt;
+use websvc_site::{HostPace, RobotsTxt};
 
 /// The number of sitemaps and feeds of a host that are read before its pages. Further ones are read after the pages.
 const FIRST_LISTINGS: usize = 20;
@@ -17,7 +15,7 @@ const MAX_LISTINGS: usize = 1_000;
 /// A request that a crawl makes to a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Task {
-    /// The robots.txt of the host; always the first task.
+    /// The robots.txt of the host; always the first request.
     Robots,
     /// A file that lists pages: a sitemap or a feed.
     Listing(Url),
@@ -57,7 +55,7 @@ pub(super) struct Host {
     pub(super) origin: Url,
     /// Its robots.txt; `None` until it was fetched.
     pub(super) robots_txt: Option<RobotsTxt>,
-    tasks: VecDeque<Task>,
+    pages: VecDeque<PageTask>,
     listings: VecDeque<Url>,
     images: VecDeque<Url>,
     image_failures: u8,
@@ -71,7 +69,7 @@ impl Host {
         Self {
             origin,
             robots_txt: None,
-            tasks: VecDeque::from([Task::Robots]),
+            pages: VecDeque::new(),
             listings: VecDeque::new(),
             images: VecDeque::new(),
             image_failures: 0,
@@ -86,8 +84,16 @@ impl Host {
         self.robots_txt.as_ref().is_none_or(|robots_txt| robots_txt.is_allowed(url))
     }
 
-    pub(super) fn push(&mut self, task: Task) {
-        self.tasks.push_back(task);
+    /// Returns the reason why robots.txt refuses a task; `None` for the robots.txt itself and for listings, which are checked
+    /// before they are queued.
+    pub(super) fn refusal(&self, task: &Task) -> Option<&'static str> {
+        let (Task::Page(PageTask { url, .. }) | Task::Image(url)) = task else { return None };
+        let robots_txt = self.robots_txt.as_ref()?;
+        (!robots_txt.is_allowed(url)).then(|| robots_txt.reason_to_skip())
+    }
+
+    pub(super) fn push_page(&mut self, page: PageTask) {
+        self.pages.push_back(page);
     }
 
     /// Adds a file that lists pages, unless the host has too many.
@@ -124,29 +130,21 @@ impl Host {
 
     /// Returns the number of queued pages.
     pub(super) fn queued_pages(&self) -> usize {
-        self.tasks.iter().filter(|task| matches!(task, Task::Page(_))).count()
+        self.pages.len()
     }
 
     /// Returns the number of queued pages and listings.
     pub(super) fn queued_count(&self) -> usize {
-        self.tasks.len() + self.listings.len()
+        self.pages.len() + self.listings.len()
     }
 
-    /// Returns whether listings are to be read before pages now.
-    fn listings_first(&self) -> bool {
-        self.listings_started < FIRST_LISTINGS && self.robots_txt.is_some()
-    }
-
-    /// Returns whether it has a task within `capacity`. Images start when nothing else is queued. The robots.txt is
-    /// also fetched if only images need it.
+    /// Returns whether it has a task within `capacity`. Images start when nothing else is queued.
     pub(super) fn has_task(&self, capacity: Capacity) -> bool {
-        let needs_robots_txt = self.robots_txt.is_none();
-        let is_only_robots_txt = needs_robots_txt && self.tasks.len() == 1;
-        let for_pages = !self.listings.is_empty()
-            || (!self.must_wait_for_listings() && !self.tasks.is_empty() && !is_only_robots_txt);
+        let for_pages =
+            !self.listings.is_empty() || (!self.must_wait_for_listings() && !self.pages.is_empty());
         let for_images = !self.images.is_empty();
         match capacity {
-            Capacity::All => for_pages || (for_images && (needs_robots_txt || self.queued_count() == 0)),
+            Capacity::All => for_pages || (for_images && self.queued_count() == 0),
             Capacity::Pages => for_pages,
             Capacity::Images => for_images,
         }
@@ -161,24 +159,25 @@ impl Host {
     /// Returns when the next task may start; `None` if there is none or the host is busy.
     pub(super) fn next_at(&self, per_host: usize, capacity: Capacity) -> Option<Instant> {
         let robots_txt_is_running = self.robots_txt.is_none() && self.pace.running() > 0;
-        let may_start = self.pace.running() < per_host && !robots_txt_is_running && self.has_task(capacity);
-        may_start.then_some(self.pace.ready_at())
+        let may_start = !robots_txt_is_running && self.has_task(capacity);
+        self.pace.next_at(per_host).filter(|_| may_start)
     }
 
-    /// Takes the next task, which the caller starts now.
+    /// Takes the next task, which the caller starts now. The first one is the robots.txt.
     pub(super) fn start(&mut self, capacity: Capacity) -> Option<Task> {
-        let is_for_images =
-            self.robots_txt.is_some() && (capacity == Capacity::Images || self.queued_count() == 0);
-        let task = if is_for_images {
+        let listings_first = self.listings_started < FIRST_LISTINGS || self.must_wait_for_listings();
+        let task = if self.robots_txt.is_none() {
+            Task::Robots
+        } else if capacity == Capacity::Images || self.queued_count() == 0 {
             Task::Image(self.images.pop_front()?)
-        } else if (self.listings_first() || self.must_wait_for_listings() || self.tasks.is_empty())
+        } else if (listings_first || self.pages.is_empty())
             && let Some(url) = self.listings.pop_front()
         {
             self.listings_started += 1;
             self.listings_running += 1;
             Task::Listing(url)
         } else {
-            self.tasks.pop_front()?
+            Task::Page(self.pages.pop_front()?)
         };
         self.pace.start();
         Some(task)
@@ -204,17 +203,31 @@ impl Host {
 
 #[cfg(test)]
 mod tests {
-    use super::super::robots::RobotsStatus;
+    use websvc_site::RobotsStatus;
+
     use super::*;
 
-    fn host(now: Instant) -> Host {
+    fn new_host(now: Instant) -> Host {
         Host::new(Url::parse("http://a.test/").unwrap(), now)
+    }
+
+    /// Returns a host whose robots.txt was read.
+    fn host(now: Instant, robots_txt: &[u8]) -> Host {
+        let mut host = new_host(now);
+        assert_eq!(host.start(Capacity::All), Some(Task::Robots));
+        host.finish(now, None);
+        host.robots_txt = Some(RobotsTxt::read(http::StatusCode::OK, robots_txt, "websvc"));
+        host
+    }
+
+    fn page(host: &Host) -> PageTask {
+        PageTask { url: host.origin.clone(), depth: 0, retries: 0 }
     }
 
     #[test]
     fn nothing_but_robots_txt_starts_before_it_is_read() {
         let now = Instant::now();
-        let mut host = host(now);
+        let mut host = new_host(now);
         host.push_listing(host.origin.clone());
         assert_eq!(host.start(Capacity::All), Some(Task::Robots));
         assert_eq!(host.next_at(4, Capacity::All), None);
@@ -223,37 +236,28 @@ mod tests {
     }
 
     #[test]
-    fn host_waits_as_long_as_its_last_response_took() {
+    fn host_waits_for_its_crawl_delay_or_as_long_as_its_last_response_took() {
         let now = Instant::now();
-        let mut host = host(now);
-        host.robots_txt = Some(RobotsTxt::without_rules(RobotsStatus::Unavailable));
-        host.push(Task::Robots);
-        host.start(Capacity::All);
-        host.finish(now, Some(Duration::from_millis(300)));
-        assert_eq!(host.next_at(1, Capacity::All), Some(now + Duration::from_millis(300)));
-    }
-
-    #[test]
-    fn crawl_delay_of_robots_txt_is_obeyed() {
-        let now = Instant::now();
-        let mut host = host(now);
-        let text = b"User-agent: *\nCrawl-delay: 5\n";
-        host.robots_txt = Some(RobotsTxt::read(http::StatusCode::OK, text, "websvc"));
-        host.push(Task::Robots);
-        host.start(Capacity::All);
-        host.finish(now, Some(Duration::from_millis(3)));
-        assert_eq!(host.next_at(1, Capacity::All), Some(now + Duration::from_secs(5)));
+        for (robots_txt, elapsed_ms, delay_ms) in
+            [("", 300, 300), ("User-agent: *\nCrawl-delay: 5\n", 3, 5_000)]
+        {
+            let mut host = host(now, robots_txt.as_bytes());
+            (0..3).for_each(|_| host.push_page(page(&host)));
+            host.start(Capacity::All);
+            host.finish(now, Some(Duration::from_millis(elapsed_ms)));
+            let ready_at = now + Duration::from_millis(delay_ms);
+            assert_eq!(host.next_at(2, Capacity::All), Some(ready_at));
+            // The delay that a host demands is between one request and the next.
+            host.start(Capacity::All);
+            assert_eq!(host.next_at(2, Capacity::All), Some(ready_at).filter(|_| robots_txt.is_empty()));
+        }
     }
 
     #[test]
     fn first_listings_are_read_before_pages_and_the_others_after() {
         let now = Instant::now();
-        let mut host = host(now);
-        host.start(Capacity::All);
-        host.finish(now, None);
-        host.robots_txt = Some(RobotsTxt::without_rules(RobotsStatus::Unavailable));
-        let page = PageTask { url: host.origin.clone(), depth: 0, retries: 0 };
-        host.push(Task::Page(page.clone()));
+        let mut host = host(now, b"");
+        host.push_page(page(&host));
         for _ in 0..2 * MAX_LISTINGS {
             host.push_listing(host.origin.clone());
         }
@@ -262,19 +266,16 @@ mod tests {
             assert_eq!(host.start(Capacity::All), Some(Task::Listing(host.origin.clone())));
             host.finish_listing(now, Duration::ZERO);
         }
-        assert_eq!(host.start(Capacity::All), Some(Task::Page(page)));
+        assert_eq!(host.start(Capacity::All), Some(Task::Page(page(&host))));
         assert_eq!(host.start(Capacity::All), Some(Task::Listing(host.origin.clone())));
     }
 
     #[test]
     fn pages_wait_for_running_listings() {
         let now = Instant::now();
-        let mut host = host(now);
-        host.start(Capacity::All);
-        host.finish(now, None);
-        host.robots_txt = Some(RobotsTxt::without_rules(RobotsStatus::Unavailable));
+        let mut host = host(now, b"");
         host.push_listing(host.origin.clone());
-        host.push(Task::Page(PageTask { url: host.origin.clone(), depth: 0, retries: 0 }));
+        host.push_page(page(&host));
         host.start(Capacity::All);
         assert_eq!(host.next_at(2, Capacity::All), None);
         host.finish_listing(now, Duration::ZERO);
@@ -284,9 +285,9 @@ mod tests {
     #[test]
     fn requests_to_a_host_never_exceed_per_host() {
         let now = Instant::now();
-        let mut host = host(now);
-        host.robots_txt = Some(RobotsTxt::without_rules(RobotsStatus::Unavailable));
-        host.push(Task::Robots);
+        let mut host = host(now, b"");
+        host.push_page(page(&host));
+        host.push_page(page(&host));
         host.start(Capacity::All);
         assert_eq!(host.next_at(1, Capacity::All), None);
         assert_eq!(host.next_at(2, Capacity::All), Some(now));
@@ -295,23 +296,22 @@ mod tests {
     #[test]
     fn images_come_last_and_after_the_robots_txt_of_their_host() {
         let now = Instant::now();
-        let mut host = host(now);
+        let mut host = new_host(now);
         assert!(host.push_image(host.origin.clone()));
         assert_eq!(host.next_at(1, Capacity::Pages), None);
         assert_eq!(host.next_at(1, Capacity::Images), Some(now));
         assert_eq!(host.start(Capacity::Images), Some(Task::Robots));
         host.finish(now, None);
         host.robots_txt = Some(RobotsTxt::without_rules(RobotsStatus::Unavailable));
-        let page = PageTask { url: host.origin.clone(), depth: 0, retries: 0 };
-        host.push(Task::Page(page.clone()));
-        assert_eq!(host.start(Capacity::All), Some(Task::Page(page)));
+        host.push_page(page(&host));
+        assert_eq!(host.start(Capacity::All), Some(Task::Page(page(&host))));
         host.finish(now, None);
         assert_eq!(host.start(Capacity::All), Some(Task::Image(host.origin.clone())));
     }
 
     #[test]
     fn host_that_fails_to_serve_images_gets_no_more_image_requests() {
-        let mut host = host(Instant::now());
+        let mut host = new_host(Instant::now());
         for _ in 1..MAX_IMAGE_FAILURES {
             assert!(host.record_image_failure().is_empty());
         }

@@ -4,8 +4,11 @@
 //! known.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use url::Url;
+use websvc_site::is_web;
 use websvc_types::index::{IndexDocument, IndexImage};
 
 /// The maximum number of images per page whose sizes are fetched.
@@ -23,11 +26,9 @@ pub(super) struct ImageProbeQueue {
     /// The number of images that may still be fetched.
     budget: usize,
     known_sizes: HashMap<Url, Option<(u32, u32)>>,
-    /// The numbers of the pages that wait for an image.
-    waiting_pages: HashMap<Url, Vec<usize>>,
-    pending: HashMap<usize, PendingPage>,
+    /// The pages that wait for an image. A page is shared by all images that it waits for.
+    waiting_pages: HashMap<Url, Vec<Arc<Mutex<PendingPage>>>>,
     pending_bytes: usize,
-    next_page_id: usize,
 }
 
 /// A page that is in the index without the sizes of some of its images.
@@ -35,22 +36,13 @@ pub(super) struct ImageProbeQueue {
 struct PendingPage {
     document: IndexDocument,
     bytes: usize,
-    /// The number of its images whose sizes are still unknown.
-    unknown: usize,
     is_changed: bool,
 }
 
 impl ImageProbeQueue {
     /// Creates an empty queue that requests at most `limit` images.
     pub(super) fn new(limit: usize) -> Self {
-        Self {
-            budget: limit,
-            known_sizes: HashMap::new(),
-            waiting_pages: HashMap::new(),
-            pending: HashMap::new(),
-            pending_bytes: 0,
-            next_page_id: 0,
-        }
+        Self { budget: limit, known_sizes: HashMap::new(), waiting_pages: HashMap::new(), pending_bytes: 0 }
     }
 
     /// Sets the sizes that are already known in a page, and returns the images to fetch for it.
@@ -74,43 +66,30 @@ impl ImageProbeQueue {
             }
         }
         if !unknown.is_empty() {
-            self.add_pending(document.clone(), bytes, unknown);
+            self.pending_bytes += bytes;
+            let pending = PendingPage { document: document.clone(), bytes, is_changed: false };
+            let pending = Arc::new(Mutex::new(pending));
+            for image in unknown {
+                self.waiting_pages.entry(image).or_default().push(Arc::clone(&pending));
+            }
         }
         requested
-    }
-
-    fn add_pending(&mut self, document: IndexDocument, bytes: usize, images: Vec<Url>) {
-        let page_id = self.next_page_id;
-        self.next_page_id += 1;
-        self.pending_bytes += bytes;
-        self.pending
-            .insert(page_id, PendingPage { document, bytes, unknown: images.len(), is_changed: false });
-        for image in images {
-            self.waiting_pages.entry(image).or_default().push(page_id);
-        }
     }
 
     /// Records the size of an image (`None`: unknown). Returns the pages that wait for no further image and have
     /// changed.
     pub(super) fn record_size(&mut self, url: &Url, size: Option<(u32, u32)>) -> Vec<IndexDocument> {
-        let mut complete = Vec::new();
-        for page_id in self.waiting_pages.remove(url).unwrap_or_default() {
-            let Some(pending) = self.pending.get_mut(&page_id) else { continue };
-            pending.unknown -= 1;
-            for image in pending.document.images.iter_mut().filter(|image| lacks_size(image)) {
+        let waiting = self.waiting_pages.remove(url).unwrap_or_default();
+        for page in &waiting {
+            let PendingPage { document, bytes: _, is_changed } = &mut *page.lock();
+            for image in document.images.iter_mut().filter(|image| lacks_size(image)) {
                 if web_url(&image.url).as_ref() == Some(url) {
-                    pending.is_changed |= set_size(image, size);
+                    *is_changed |= set_size(image, size);
                 }
-            }
-            if pending.unknown == 0
-                && let Some(pending) = self.pending.remove(&page_id)
-            {
-                self.pending_bytes -= pending.bytes;
-                complete.extend(pending.is_changed.then_some(pending.document));
             }
         }
         self.known_sizes.insert(url.clone(), size);
-        complete
+        self.take_changed(waiting)
     }
 
     /// Allows one more image, because one was served from the cache.
@@ -120,15 +99,15 @@ impl ImageProbeQueue {
 
     /// Gives up all images that are still unknown, and returns the pages that have changed.
     pub(super) fn give_up(&mut self) -> Vec<IndexDocument> {
-        self.waiting_pages.clear();
-        self.pending_bytes = 0;
-        let mut pending: Vec<(usize, PendingPage)> = self.pending.drain().collect();
-        pending.sort_unstable_by_key(|(page_id, _)| *page_id);
-        pending
-            .into_iter()
-            .filter(|(_, pending)| pending.is_changed)
-            .map(|(_, pending)| pending.document)
-            .collect()
+        let waiting = self.waiting_pages.drain().flat_map(|(_, pages)| pages).collect();
+        self.take_changed(waiting)
+    }
+
+    /// Returns those pages that wait for no further image and have changed.
+    fn take_changed(&mut self, pages: Vec<Arc<Mutex<PendingPage>>>) -> Vec<IndexDocument> {
+        let complete: Vec<_> = pages.into_iter().filter_map(Arc::into_inner).map(Mutex::into_inner).collect();
+        self.pending_bytes -= complete.iter().map(|page| page.bytes).sum::<usize>();
+        complete.into_iter().filter(|page| page.is_changed).map(|page| page.document).collect()
     }
 }
 
@@ -144,7 +123,7 @@ fn set_size(image: &mut IndexImage, size: Option<(u32, u32)>) -> bool {
 }
 
 fn web_url(text: &str) -> Option<Url> {
-    let mut url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let mut url = Url::parse(text).ok().filter(is_web)?;
     url.set_fragment(None);
     Some(url)
 }
@@ -193,7 +172,7 @@ mod tests {
         let mut last_page = page("c", &["http://i.test/1", "http://i.test/2"]);
         assert!(images.add_page(&mut last_page).is_empty());
         assert_eq!(last_page.images[0].height, Some(4));
-        assert_eq!((images.pending.len(), images.pending_bytes), (0, 0));
+        assert_eq!((images.waiting_pages.len(), images.pending_bytes), (0, 0));
     }
 
     #[test]
@@ -217,7 +196,7 @@ mod tests {
         assert!(
             requested(&mut images, page("b", &["data:image/png;base64,x", "file:///a.png", "x"])).is_empty()
         );
-        assert!(images.pending.is_empty());
+        assert!(images.waiting_pages.is_empty());
     }
 
     #[test]

@@ -8,26 +8,17 @@
 mod frontier;
 mod host;
 mod images;
-mod pace;
 mod report;
-pub(crate) mod robots;
+mod robots;
 mod run;
 mod scope;
 mod sink;
-mod site;
 mod sitemap_hints;
-mod sitemap_pages;
-mod trap;
 
 #[cfg(test)]
 mod tests;
 
-pub use pace::{HostPace, MAX_RETRIES};
 pub use report::{CrawlEvent, CrawlReport};
-pub use robots::{RobotsStatus, RobotsTxt, fetch_robots_txt};
+pub use robots::fetch_robots_txt;
 pub use run::{CrawlOptions, crawl};
-pub use scope::host_key;
 pub use sink::{IndexSink, Sink, SinkError, SinkFuture};
-pub use site::CrawlScope;
-pub use sitemap_pages::SitemapReader;
-pub use trap::TrapBudgets;

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use url::Url;
-use websvc_address::strip_tracking_params;
 use websvc_scrape::{CrawlPage, FileResponse, ImageProbe, ScrapeError, Scraper};
-use websvc_sitemap::Item;
+use websvc_site::sitemap::{self, Item};
+use websvc_site::{MAX_RETRIES, RobotsStatus, TrapBudgets, robots_url, strip_tracking_params};
 use websvc_transport::{BoxFuture, TlsPolicy};
 use websvc_types::index::IndexDocument;
 use websvc_validate::PathFilter;
@@ -21,13 +21,11 @@ use websvc_validate::PathFilter;
 use super::frontier::Frontier;
 use super::host::{PageTask, Task};
 use super::images::ImageProbeQueue;
-use super::pace::MAX_RETRIES;
 use super::report::{CrawlEvent, CrawlReport};
-use super::robots::{self, RobotsStatus, RobotsTxt};
+use super::robots::{fetch_robots_file, read_robots_txt};
 use super::scope::SeedScope;
 use super::sink::{Sink, SinkError};
 use super::sitemap_hints::PageHints;
-use super::trap::TrapBudgets;
 
 /// The maximum number of requests that run at a time, all hosts together.
 const MAX_CONCURRENCY: usize = 32;
@@ -115,10 +113,9 @@ pub async fn crawl(
 /// A finished task.
 struct Done {
     origin: Url,
-    task: Task,
     purpose: TaskPurpose,
     elapsed: Duration,
-    result: Outcome,
+    result: TaskResult,
 }
 
 /// The kind of content that a task is needed for.
@@ -128,13 +125,13 @@ enum TaskPurpose {
     Images,
 }
 
-enum Outcome {
-    File(Result<FileResponse, ScrapeError>),
-    Page(Result<Box<CrawlPage>, ScrapeError>),
-    Image(Result<ImageProbe, ScrapeError>),
+/// The result of each kind of [`Task`].
+enum TaskResult {
+    Robots(Result<FileResponse, ScrapeError>),
+    Listing(Url, Result<FileResponse, ScrapeError>),
+    Page(PageTask, Result<Box<CrawlPage>, ScrapeError>),
+    Image(Url, Result<ImageProbe, ScrapeError>),
 }
-
-type Running<'a> = BoxFuture<'a, Done>;
 
 struct Crawl<'a> {
     scraper: &'a Scraper,
@@ -148,7 +145,7 @@ struct Crawl<'a> {
     hints: HashMap<Url, PageHints>,
     /// The number of pages and images in `hints`.
     hints_weight: usize,
-    running: FuturesUnordered<Running<'a>>,
+    running: FuturesUnordered<BoxFuture<'a, Done>>,
     /// Pages in flight. They count against the limit.
     pages_running: usize,
     images: ImageProbeQueue,
@@ -207,22 +204,16 @@ impl<'a> Crawl<'a> {
                 return;
             };
             let host = self.frontier.host(&origin, now);
-            match &task {
-                Task::Page(page) if !host.allows(&page.url) => {
-                    let reason =
-                        host.robots_txt.as_ref().map_or(robots::DISALLOWED, RobotsTxt::reason_to_skip);
-                    host.finish(now, None);
-                    self.skip(page.url.clone(), reason);
-                    continue;
+            if let Some(reason) = host.refusal(&task) {
+                host.finish(now, None);
+                match task {
+                    Task::Page(page) => self.skip(page.url, reason),
+                    Task::Image(url) => self.give_up_image(&url),
+                    Task::Robots | Task::Listing(_) => {}
                 }
-                Task::Image(url) if !host.allows(url) => {
-                    host.finish(now, None);
-                    self.give_up_image(url);
-                    continue;
-                }
-                Task::Page(_) => self.pages_running += 1,
-                Task::Robots | Task::Listing(_) | Task::Image(_) => {}
+                continue;
             }
+            self.pages_running += usize::from(matches!(task, Task::Page(_)));
             let purpose = self.purpose_of(&origin, &task);
             self.images_running += usize::from(purpose == TaskPurpose::Images);
             self.running.push(Box::pin(perform(self.scraper, self.max_age(), origin, task, purpose)));
@@ -244,38 +235,31 @@ impl<'a> Crawl<'a> {
             .capacity()
             .and_then(|capacity| self.frontier.next_at(self.options.per_host, capacity))
             .map(|at| at.saturating_duration_since(Instant::now()));
-        match (done_within, ready_within) {
-            (Some(done), Some(ready)) => Some(done.min(ready)),
-            (done, ready) => done.or(ready),
-        }
+        done_within.into_iter().chain(ready_within).min()
     }
 
     async fn finish(&mut self, done: Done) -> Result<(), SinkError> {
-        let Done { origin, task, purpose, elapsed, result } = done;
+        let Done { origin, purpose, elapsed, result } = done;
         let now = Instant::now();
         self.images_running -= usize::from(purpose == TaskPurpose::Images);
-        match (task, result) {
-            (Task::Robots, Outcome::File(response)) => {
-                self.frontier.host(&origin, now).finish(now, Some(elapsed));
+        let host = self.frontier.host(&origin, now);
+        match result {
+            TaskResult::Robots(response) => {
+                host.finish(now, Some(elapsed));
                 self.record_robots_txt(&origin, response, now);
             }
-            (Task::Listing(url), Outcome::File(response)) => {
-                self.frontier.host(&origin, now).finish_listing(now, elapsed);
+            TaskResult::Listing(url, response) => {
+                host.finish_listing(now, elapsed);
                 self.read_listing(&url, response, now);
             }
-            (Task::Page(task), Outcome::Page(page)) => {
+            TaskResult::Page(task, page) => {
                 self.pages_running -= 1;
-                let cached = page.as_ref().is_ok_and(|page| page.from_cache);
-                self.frontier.host(&origin, now).finish(now, (!cached).then_some(elapsed));
+                let is_cached = page.as_ref().is_ok_and(|page| page.from_cache);
+                host.finish(now, (!is_cached).then_some(elapsed));
                 self.handle_page(task, page, now);
             }
-            (Task::Image(url), Outcome::Image(response)) => {
+            TaskResult::Image(url, response) => {
                 self.record_image_size(&origin, &url, response, elapsed, now);
-            }
-            (Task::Robots | Task::Listing(_), Outcome::Page(_) | Outcome::Image(_))
-            | (Task::Page(_), Outcome::File(_) | Outcome::Image(_))
-            | (Task::Image(_), Outcome::File(_) | Outcome::Page(_)) => {
-                unreachable!("perform returns the outcome that matches its task")
             }
         }
         (self.on_event)(CrawlEvent::Queued { count: self.frontier.queued_count() });
@@ -283,21 +267,15 @@ impl<'a> Crawl<'a> {
     }
 
     fn record_robots_txt(&mut self, origin: &Url, response: Result<FileResponse, ScrapeError>, now: Instant) {
-        let robots_txt = match response {
-            Ok(file) => RobotsTxt::read(file.status, &file.body, self.scraper.robots_user_agent()),
-            Err(error) => {
-                let robots_txt = RobotsTxt::from_error(&error);
-                // If every request to the host fails, its pages report the cause.
-                if robots_txt.status() != RobotsStatus::HostFailed && self.scope.contains_file(origin) {
-                    self.fail(robots::url(origin), error.to_string());
-                }
-                robots_txt
-            }
-        };
-        let mut sitemaps = robots_txt.sitemaps(origin);
-        if sitemaps.is_empty() {
-            sitemaps.extend(origin.join("/sitemap.xml"));
+        let robots_txt = read_robots_txt(&response, self.scraper.robots_user_agent());
+        // If every request to the host fails, its pages report the cause.
+        if let Err(error) = response
+            && robots_txt.status() != RobotsStatus::HostFailed
+            && self.scope.contains_file(origin)
+        {
+            self.fail(robots_url(origin), error.to_string());
         }
+        let mut sitemaps = robots_txt.sitemaps_or_default(origin);
         sitemaps.retain(|sitemap| self.scope.contains_file(sitemap) && robots_txt.is_allowed(sitemap));
         self.frontier.host(origin, now).robots_txt = Some(robots_txt);
         for sitemap in sitemaps {
@@ -312,7 +290,7 @@ impl<'a> Crawl<'a> {
         if !file.status.is_success() || self.options.depth == Some(0) {
             return;
         }
-        websvc_sitemap::read(&file.body, url, &mut |item| {
+        sitemap::read(&file.body, url, &mut |item| {
             match item {
                 Item::Sitemap(url) if self.scope.contains_file(&url) => self.frontier.add_listing(url, now),
                 Item::Sitemap(_other_host) => {}
@@ -446,25 +424,25 @@ async fn perform(
     purpose: TaskPurpose,
 ) -> Done {
     let started = Instant::now();
-    let deadline = started
-        + match purpose {
-            TaskPurpose::Pages => PAGE_TIMEOUT,
-            TaskPurpose::Images => image_sizes::TIMEOUT,
-        };
-    let result = match &task {
-        Task::Robots => {
-            let file = scraper
-                .file_prefix(&robots::url(&origin), robots::MAX_BYTES, TlsPolicy::Verify, deadline)
-                .await;
-            Outcome::File(file)
-        }
+    let timeout = match purpose {
+        TaskPurpose::Pages => PAGE_TIMEOUT,
+        TaskPurpose::Images => image_sizes::TIMEOUT,
+    };
+    let (deadline, tls) = (started + timeout, TlsPolicy::Verify);
+    let result = match task {
+        Task::Robots => TaskResult::Robots(fetch_robots_file(scraper, &origin, tls, deadline).await),
         Task::Listing(url) => {
-            Outcome::File(scraper.file(url, websvc_sitemap::MAX_BYTES, TlsPolicy::Verify, deadline).await)
+            let file = scraper.file(&url, sitemap::MAX_BYTES, tls, deadline).await;
+            TaskResult::Listing(url, file)
         }
-        Task::Image(url) => Outcome::Image(scraper.image_size(url, deadline).await),
-        Task::Page(page) => {
-            Outcome::Page(scraper.scrape_for_crawl(&page.url, max_age, deadline).await.map(Box::new))
+        Task::Image(url) => {
+            let probe = scraper.image_size(&url, deadline).await;
+            TaskResult::Image(url, probe)
+        }
+        Task::Page(task) => {
+            let page = scraper.scrape_for_crawl(&task.url, max_age, deadline).await;
+            TaskResult::Page(task, page.map(Box::new))
         }
     };
-    Done { origin, task, purpose, elapsed: started.elapsed(), result }
+    Done { origin, purpose, elapsed: started.elapsed(), result }
 }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use url::Url;
 use websvc_scrape::date;
+use websvc_site::sitemap;
 use websvc_types::index::{IndexDocument, IndexImage, IndexNews};
 
 /// The facts that a feed or a sitemap contains about one page.
@@ -18,8 +19,8 @@ pub(super) struct PageHints {
 
 impl PageHints {
     /// Creates the hints of an entry; `None` if the entry contains nothing but the URL.
-    pub(super) fn from_entry(entry: websvc_sitemap::Entry) -> Option<Self> {
-        let websvc_sitemap::Entry { url: _, title: _, description: _, date, image, images } = entry;
+    pub(super) fn from_entry(entry: sitemap::Entry) -> Option<Self> {
+        let sitemap::Entry { url: _, title: _, description: _, date, image, images } = entry;
         let date = date.and_then(|text| date::read(&text));
         let images: Vec<IndexImage> = images.into_iter().map(index_image).collect();
         (date.is_some() || !images.is_empty()).then_some(Self { date, image, images })
@@ -57,7 +58,7 @@ impl PageHints {
     }
 }
 
-fn index_image(image: websvc_sitemap::Image) -> IndexImage {
-    let websvc_sitemap::Image { url, title, caption } = image;
+fn index_image(image: sitemap::Image) -> IndexImage {
+    let sitemap::Image { url, title, caption } = image;
     IndexImage { url: url.into(), alt: title, caption, ..IndexImage::default() }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use url::Url;
-use websvc_sitemap::{Item, ReadSummary};
+use websvc_site::sitemap::{self, Item, ReadSummary};
 
 use super::site::MapScope;
 use super::url_collector::UrlCollector;
@@ -132,7 +132,7 @@ pub(super) fn read(
     deadline: Instant,
 ) -> SitemapContents {
     let (mut sitemaps, mut other_hosts, mut too_deep, mut is_late) = (Vec::new(), 0, 0, false);
-    let reading = websvc_sitemap::read(body, base, &mut |item| {
+    let reading = sitemap::read(body, base, &mut |item| {
         if Instant::now() >= deadline {
             is_late = true;
             return ControlFlow::Break(());

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use url::Url;
-
-use crate::crawl::robots::RobotsTxt;
+use websvc_site::RobotsTxt;
 
 /// The maximum number of hosts that one map contacts.
 pub(super) const MAX_HOSTS: usize = 8;

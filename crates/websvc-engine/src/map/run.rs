@@ -9,6 +9,7 @@ use url::{Position, Url};
 use websvc_index::Index;
 use websvc_scrape::threat::UrlChecker;
 use websvc_scrape::{FileResponse, MapPage, ScrapeError, Scraper};
+use websvc_site::{MAX_ROBOTS_BYTES, RobotsStatus, RobotsTxt, robots_url, sitemap};
 use websvc_store::PageOwner;
 use websvc_transport::{BoxFuture, ShutdownError, run_blocking};
 use websvc_types::limits::MAP_LIMIT_MAX;
@@ -22,7 +23,6 @@ use super::robots::{MAX_HOSTS, RobotsCache};
 use super::site::{self, MapScope};
 use super::url_collector::UrlCollector;
 use super::warnings::MapWarnings;
-use crate::crawl::robots::{self, RobotsStatus, RobotsTxt};
 use crate::error::EngineError;
 use crate::mirror::Mirror;
 
@@ -114,10 +114,10 @@ impl<'a> MapRun<'a> {
     /// Reads the robots.txt of the host of `url`, and queues the sitemaps that it names.
     async fn read_robots(&mut self, url: &Url) {
         self.wait_delay().await;
-        let robots_url = robots::url(url);
+        let robots_url = robots_url(url);
         let fetched = self
             .scraper
-            .listing(&robots_url, self.plan.scrape_plan_for(&robots_url), robots::MAX_BYTES, self.deadline)
+            .listing(&robots_url, self.plan.scrape_plan_for(&robots_url), MAX_ROBOTS_BYTES, self.deadline)
             .await;
         let is_start = url.host_str() == self.plan.url.host_str();
         let robots_txt = match fetched {
@@ -269,12 +269,7 @@ impl<'a> MapRun<'a> {
         Box::pin(async move {
             wait_delay(plan.delay, deadline).await;
             let response = scraper
-                .listing(
-                    &listing.url,
-                    plan.scrape_plan_for(&listing.url),
-                    websvc_sitemap::MAX_BYTES,
-                    deadline,
-                )
+                .listing(&listing.url, plan.scrape_plan_for(&listing.url), sitemap::MAX_BYTES, deadline)
                 .await;
             (listing, response)
         })

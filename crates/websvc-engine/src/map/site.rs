@@ -1,7 +1,7 @@
 //! The scope of a map: the URLs that belong to it, and their normal form.
 
 use url::{Host, Url};
-use websvc_address::{PageIdentity, strip_tracking_params};
+use websvc_site::{PageIdentity, is_below_path, is_subdomain, is_web, strip_tracking_params};
 use websvc_types::limits::URL_MAX_CHARS;
 use websvc_validate::{MapPlan, PathFilter};
 
@@ -65,15 +65,13 @@ impl MapScope {
     /// Returns whether a URL is on a host of the site, or on a subdomain of one.
     pub(super) fn is_site_host(&self, url: &Url) -> bool {
         let host = host(url);
-        let is_subdomain = |known: &String| {
-            host.strip_suffix(known.as_str()).is_some_and(|subdomain| subdomain.ends_with('.'))
-        };
-        self.hosts.contains(&host) || (!is_ip_address(url) && self.hosts.iter().any(is_subdomain))
+        self.hosts.contains(&host)
+            || (!is_ip_address(url) && self.hosts.iter().any(|known| is_subdomain(&host, known)))
     }
 
     /// Returns a URL in its normal form; `None` if it does not belong to the map.
     pub(super) fn normalize(&self, url: Url) -> Option<Url> {
-        if !matches!(url.scheme(), "http" | "https") || url.as_str().len() > URL_MAX_CHARS as usize {
+        if !is_web(&url) || url.as_str().len() > URL_MAX_CHARS as usize {
             return None;
         }
         let is_in_site = self.other_sites
@@ -85,12 +83,7 @@ impl MapScope {
     }
 
     fn is_below_path(&self, url: &Url) -> bool {
-        let path = url.path();
-        self.paths_below.is_empty()
-            || self.paths_below.iter().any(|parent| {
-                path.strip_prefix(parent.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            })
+        self.paths_below.is_empty() || self.paths_below.iter().any(|parent| is_below_path(url.path(), parent))
     }
 
     fn canonical_form(&self, url: Url) -> Url {

@@ -16,7 +16,8 @@ use websvc_types::map::MapRequest;
 use websvc_validate::{Policy, ThreatPolicy, read_request};
 
 use super::{MapOutcome, SiteUrls};
-use crate::engine::{Engine, EngineConfig, IndexMode};
+use crate::engine::Engine;
+use crate::engine_config::{EngineConfig, IndexMode};
 use crate::error::EngineError;
 use crate::pricing::Pricing;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use url::Url;
-use websvc_address::PageIdentity;
+use websvc_site::PageIdentity;
 use websvc_types::MapLink;
 
 /// The maximum length of titles and descriptions in characters. Longer ones are truncated.

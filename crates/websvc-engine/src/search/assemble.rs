@@ -8,7 +8,7 @@ use websvc_validate::{SearchPlan, SourceKind};
 
 use super::category;
 use super::find::{SearchHits, VerticalHits};
-use super::gather::{PageResult, PageResults};
+use super::page_result::{PageResult, PageResults};
 use crate::source::{Hit, HitImage};
 
 /// Combines hits and pages. A result whose page failed keeps its position. Its `metadata` has the error, and the price

@@ -8,8 +8,8 @@ use websvc_types::{Format, Proxy, ProxyUsed, SourceKind};
 use websvc_validate::{RetentionMode, ScrapePlan, SearchPlan};
 
 use super::find::SearchHits;
-use super::gather::{PageResult, PageResults};
 use super::media_charge::{charge_media, max_media_credits};
+use super::page_result::{PageResult, PageResults};
 use super::produced;
 use crate::bill::{Bill, ChargeKind};
 use crate::change_tracking::has_json_mode;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use futures_util::StreamExt;
 use futures_util::stream;
 use url::Url;
-use websvc_scrape::{FilePublisher, OpenProfile, Page, ScrapeError, Scraper};
+use websvc_scrape::{FilePublisher, OpenProfile, ScrapeError, Scraper};
 use websvc_stage::Stage;
 use websvc_store::PageScope;
 use websvc_types::{ErrorCode, counted};
@@ -13,8 +13,9 @@ use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
 use super::charge::charge_misses;
 use super::find::SearchHits;
+use super::page_result::{PageResult, PageResults};
 use crate::change_tracking::{SnapshotWriteMode, TrackingContext, track_changes};
-use crate::engine::EngineConfig;
+use crate::engine_config::EngineConfig;
 use crate::error::EngineError;
 use crate::generated;
 use crate::ingest::IndexCopy;
@@ -45,20 +46,6 @@ impl GatherContext<'_> {
         if self.profile.is_some_and(OpenProfile::can_save) { 1 } else { MAX_CONCURRENT_PAGES }
     }
 }
-
-/// The outcome of scraping the page of one hit.
-#[derive(Debug)]
-pub(crate) enum PageResult {
-    /// The plan has no formats.
-    NotRequested,
-    /// The scraped page.
-    Page(Box<Page>),
-    /// The page could not be scraped. The result stays, with the error.
-    Failed(ScrapeError),
-}
-
-/// The page of each hit: one list per vertical, one entry per hit, in the same order.
-pub(crate) type PageResults = Vec<Vec<PageResult>>;
 
 /// Scrapes the page of every hit if the plan has formats.
 ///

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use websvc_address::PageIdentity;
 use websvc_query::Sort;
+use websvc_site::PageIdentity;
 use websvc_validate::SourceKind;
 
 use super::post_filter;

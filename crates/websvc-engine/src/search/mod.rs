@@ -9,6 +9,7 @@ mod gather;
 mod joint_charge;
 mod media_charge;
 mod merge;
+mod page_result;
 mod post_filter;
 mod produced;
 mod threat_filter;

@@ -9,8 +9,9 @@ use websvc_store::ListEntry;
 use websvc_types::ErrorCode;
 use websvc_types::job::JobDocument;
 
-use super::{HostSignal, NoResponse, ScrapeOutcome, failed};
+use super::{ScrapeOutcome, failed};
 use crate::active::JobContext;
+use crate::hosts::{HostSignal, NoResponse};
 
 /// Minimum time limit of a page whose timeout counts as a failure of its host.
 const MIN_HOST_TIMEOUT: Duration = Duration::from_secs(30);

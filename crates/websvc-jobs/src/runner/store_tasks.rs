@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::{JoinError, JoinSet};
-use websvc_store::{JobLease, JobState, OwnedJobs, WorkKind};
+use websvc_store::{JobLease, JobState, OwnedJobs, Store, StoreError, WorkKind};
 use websvc_tasks::TaskError;
 
 use super::{PageTask, Runner, STORE_RETRY_DELAY, SWEEP_INTERVAL, log_failure};
 use crate::active::{ActiveJob, JobContext, JobStartError};
+use crate::config::JobsConfig;
 use crate::page::{self, PageDisposition, PageReport};
 
 /// URLs of a job that one transaction leases.
@@ -141,57 +142,57 @@ impl Runner {
         }
         if self.store.is_refresh_due && !self.store.is_refreshing {
             (self.store.is_refresh_due, self.store.is_refreshing) = (false, true);
-            let (jobs, only) = (self.jobs.clone(), self.only);
-            self.store.tasks.spawn(async move {
-                StoreEvent::Refreshed(jobs.with_store(move |store, _| store.claim_jobs(only)).await)
-            });
+            let only = self.only;
+            self.access_store(move |store, _| store.claim_jobs(only), StoreEvent::Refreshed);
             self.release_hosts(now);
         }
         if !self.store.is_sweeping && self.store.time_to_sweep(now).is_zero() {
             self.store.is_sweeping = true;
-            let jobs = self.jobs.clone();
-            self.store.tasks.spawn(async move {
-                let sweep = jobs.with_store(|store, config| store.sweep_jobs(&config.limits, store.now_ms()));
-                StoreEvent::Swept(sweep.await)
-            });
+            self.access_store(
+                |store, config| store.sweep_jobs(&config.limits, store.now_ms()),
+                StoreEvent::Swept,
+            );
         }
         if !self.store.unreturned.is_empty() {
             let leases = std::mem::take(&mut self.store.unreturned);
-            let jobs = self.jobs.clone();
-            self.store.tasks.spawn(async move {
-                let returned = leases.clone();
-                let result = jobs.with_store(move |store, _| {
-                    returned.iter().try_for_each(|lease| store.release_job_url(lease).map(drop))
-                });
-                let result = result.await;
-                StoreEvent::Returned(leases, result)
-            });
+            let returned = leases.clone();
+            self.access_store(
+                move |store, _| returned.iter().try_for_each(|lease| store.release_job_url(lease).map(drop)),
+                |result| StoreEvent::Returned(leases, result),
+            );
         }
+    }
+
+    /// Starts an access to the store, whose result becomes an event.
+    fn access_store<T: Send + 'static>(
+        &mut self,
+        access: impl FnOnce(&Store, &JobsConfig) -> Result<T, StoreError> + Send + 'static,
+        to_event: impl FnOnce(Result<T, TaskError>) -> StoreEvent + Send + 'static,
+    ) {
+        let jobs = self.jobs.clone();
+        self.store.tasks.spawn(async move { to_event(jobs.with_store(access).await) });
     }
 
     /// Loads a job that is not in memory.
     pub(super) fn load(&mut self, number: i64) {
         self.postponed.remove(&number);
         self.store.busy.insert(number);
-        let (jobs, is_only) = (self.jobs.clone(), self.only.is_some());
-        self.store.tasks.spawn(async move {
-            let inner = Arc::clone(&jobs.inner);
-            let load = jobs.with_store(move |store, _| {
-                let record = store.job_by_number(number)?;
-                let Some(record) = record.filter(|record| record.state == JobState::Running) else {
-                    return Ok(None);
-                };
-                let loaded = match JobContext::load(&inner, record) {
-                    Err(JobStartError::Store(error)) => return Err(error),
-                    loaded => loaded.map(Box::new),
-                };
-                // Its leases are those of a former owner, or it was removed from memory because its end could not be
-                // stored.
-                let may_spread = loaded.as_ref().is_ok_and(|context| !is_only && context.may_spread());
-                Ok(store.start_job(number, may_spread)?.then_some(loaded))
-            });
-            StoreEvent::Loaded(number, load.await)
-        });
+        let (inner, is_only) = (Arc::clone(&self.jobs.inner), self.only.is_some());
+        let load = move |store: &Store, _: &JobsConfig| {
+            let record = store.job_by_number(number)?;
+            let Some(record) = record.filter(|record| record.state == JobState::Running) else {
+                return Ok(None);
+            };
+            let loaded = match JobContext::load(&inner, record) {
+                Err(JobStartError::Store(error)) => return Err(error),
+                loaded => loaded.map(Box::new),
+            };
+            // Its leases are those of a former owner, or it was removed from memory because its end could not be
+            // stored.
+            let may_spread = loaded.as_ref().is_ok_and(|context| !is_only && context.may_spread());
+            Ok(store.start_job(number, may_spread)?.then_some(loaded))
+        };
+        self.access_store(load, move |loaded| StoreEvent::Loaded(number, loaded));
     }
 
     /// Leases more URLs of an active job.
@@ -199,23 +200,19 @@ impl Runner {
         let Some(active) = self.active.get_mut(&number) else { return };
         let hosts = active.start_lease();
         self.store.busy.insert(number);
-        let jobs = self.jobs.clone();
-        self.store.tasks.spawn(async move {
-            let lease = jobs.with_store(move |store, _| store.lease_job_urls(number, LEASE_BATCH, hosts));
-            StoreEvent::Leased(number, lease.await)
-        });
+        self.access_store(
+            move |store, _| store.lease_job_urls(number, LEASE_BATCH, hosts),
+            move |leases| StoreEvent::Leased(number, leases),
+        );
     }
 
     /// Ends a job that cannot continue.
     pub(super) fn fail_job(&mut self, number: i64, reason: String) {
         self.remove(number);
-        let jobs = self.jobs.clone();
-        self.store.tasks.spawn(async move {
-            let fail = jobs.with_store(move |store, config| {
-                store.fail_job(number, &reason, &config.limits, store.now_ms())
-            });
-            StoreEvent::Failed(number, fail.await)
-        });
+        self.access_store(
+            move |store, config| store.fail_job(number, &reason, &config.limits, store.now_ms()),
+            move |result| StoreEvent::Failed(number, result),
+        );
     }
 
     /// Stores that a page panicked.
@@ -358,13 +355,10 @@ impl Runner {
         for number in newest {
             self.active.remove(&number);
             self.store.busy.insert(number);
-            let jobs = self.jobs.clone();
-            self.store.tasks.spawn(async move {
-                StoreEvent::HandedOver(
-                    number,
-                    jobs.with_store(move |store, _| store.hand_over_job(number)).await,
-                )
-            });
+            self.access_store(
+                move |store, _| store.hand_over_job(number),
+                move |result| StoreEvent::HandedOver(number, result),
+            );
         }
     }
 
@@ -374,10 +368,10 @@ impl Runner {
             return;
         }
         self.store.busy.insert(number);
-        let jobs = self.jobs.clone();
-        self.store.tasks.spawn(async move {
-            StoreEvent::Moved(number, jobs.with_store(move |store, _| store.move_job_to_host(number)).await)
-        });
+        self.access_store(
+            move |store, _| store.move_job_to_host(number),
+            move |result| StoreEvent::Moved(number, result),
+        );
     }
 
     /// Releases the hosts that have had no request for a while and have no leased URLs, so that other replicas can request
@@ -396,12 +390,11 @@ impl Runner {
             return;
         }
         self.leased_hosts.retain(|host| !unused.contains(host));
-        let jobs = self.jobs.clone();
-        self.store.tasks.spawn(async move {
-            let hosts = unused.clone();
-            let release = jobs.with_store(move |store, _| store.release_hosts(&hosts));
-            StoreEvent::HostsReleased(unused, release.await)
-        });
+        let hosts = unused.clone();
+        self.access_store(
+            move |store, _| store.release_hosts(&hosts),
+            |result| StoreEvent::HostsReleased(unused, result),
+        );
     }
 
     /// Activates a job that was loaded; fails one whose request is no longer allowed.

@@ -1,6 +1,5 @@
 //! Targets that are sites.
 
-use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, crawl_start_url};
 use websvc_store::{JobRecord, JobState};
 use websvc_types::job::CrawlRequest;
@@ -25,15 +24,9 @@ impl CheckRun {
         let options = request.scrape_options.clone().unwrap_or_default();
         let mode = ComparisonMode::from_options(&options);
         let start = || {
-            let options = scraped_options(options);
-            let request = CrawlRequest { scrape_options: Some(options.clone()), ..request.clone() };
-            let stored = JobRequest {
-                options,
-                max_concurrency: crawl.max_concurrency,
-                crawl: Some(Box::new(request)),
-                ..JobRequest::default()
-            };
-            (stored, vec![crawl_start_url(&CrawlScope::new(crawl.clone()))], Some(crawl.limit))
+            let options = Some(scraped_options(options));
+            let request = CrawlRequest { scrape_options: options, ..request.clone() };
+            (JobRequest::of_crawl(request, crawl), vec![crawl_start_url(crawl.clone())], Some(crawl.limit))
         };
         if !self.ensure_job(index, start).await? {
             return Ok(false);

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use url::Url;
 use websvc_agent::{ReadPage, ToolFailure, ToolOutput};
-use websvc_engine::crawl::{RobotsTxt, fetch_robots_txt, host_key};
+use websvc_engine::crawl::fetch_robots_txt;
+use websvc_site::{RobotsTxt, host_key};
 use websvc_transport::TlsPolicy;
 
 use super::RunEnvironment;

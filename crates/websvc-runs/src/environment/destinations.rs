@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use url::Url;
-use websvc_address::{is_public_suffix, registrable_domain};
 use websvc_scrape::UrlBoundary;
+use websvc_site::{is_public_suffix, registrable_domain};
 use websvc_types::limits::URL_MAX_CHARS;
 
 /// The maximum number of known URLs. Further ones are not opened.

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 use uuid::Uuid;
-use websvc_address::registrable_domain;
 use websvc_agent::{Environment, Event, Stop, ToolFailure};
 use websvc_engine::SessionUse;
 use websvc_session::{NewSession, SessionBilling, SessionCharge, SessionError, SessionView, Sessions};
+use websvc_site::registrable_domain;
 use websvc_transport::has_credentials;
 use websvc_validate::PagePlan;
 

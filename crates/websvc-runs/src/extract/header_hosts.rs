@@ -4,7 +4,7 @@
 //! name; these get none of them. Another port of a named host is another server, and counts as a host of its own.
 
 use url::Url;
-use websvc_address::is_public_suffix;
+use websvc_site::is_public_suffix;
 use websvc_validate::{ExtractPlan, ExtractTarget};
 
 /// The hosts of the URLs of a request.

@@ -3,7 +3,7 @@
 use std::sync::Once;
 
 use adblock::url_parser::{ResolvesDomain, set_domain_resolver};
-use websvc_address::registrable_domain;
+use websvc_site::registrable_domain;
 
 struct PublicSuffixResolver;
 

@@ -1,7 +1,6 @@
 //! `POST /v2/crawl` and `GET /v2/crawl/active`.
 
 use http::StatusCode;
-use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, LlmsTxtOptions, crawl_start_url, timestamp};
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, NewJob};
@@ -47,16 +46,11 @@ pub(crate) async fn start_crawl(
         crawl_prompt::resolve(&context, request, plan, &policy, &mut warnings).await?;
     let merged = generated.is_some().then(|| crawl_params_of(&request));
     let page_limit = Some(plan.limit);
-    let scope = CrawlScope::new(plan);
-    let start_url = crawl_start_url(&scope);
     let stored = JobRequest {
-        options: request.scrape_options.clone().unwrap_or_default(),
         base_url: base_url.clone(),
-        max_concurrency: scope.plan().max_concurrency,
         warnings: warnings.clone(),
-        // The webhook may contain secrets. It is stored only in its own table.
-        crawl: Some(Box::new(CrawlRequest { webhook: None, ..request })),
         llms_txt,
+        ..JobRequest::of_crawl(request, &plan)
     };
     let new = NewJob {
         id: context.id.clone(),
@@ -67,7 +61,7 @@ pub(crate) async fn start_crawl(
         request: job::serialize(&stored)?,
         idempotency_key,
         page_limit,
-        urls: vec![start_url],
+        urls: vec![crawl_start_url(plan)],
         list_len: 0,
         webhook,
     };

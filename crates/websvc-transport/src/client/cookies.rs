@@ -7,7 +7,7 @@ use std::fmt;
 
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE};
 use url::{Host, Url};
-use websvc_address::is_public_suffix;
+use websvc_site::is_public_suffix;
 
 /// Maximum number of cookies in a jar: more than any honest chain sets.
 const MAX_COOKIES: usize = 50;

@@ -8,8 +8,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrorsResponse};
 use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
-use websvc_engine::crawl::CrawlScope;
-use websvc_jobs::{JobRequest, Jobs, batch_url, job_errors, job_status};
+use websvc_jobs::{JobRequest, Jobs, batch_url, crawl_start_url, job_errors, job_status};
 use websvc_store::{
     ApiVersion, CreateJobOutcome, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob,
 };
@@ -160,17 +159,8 @@ fn crawl(app: &App, request: &CrawlRequest) -> Result<JobDraft> {
         read_with_request::<CrawlRequest>(&body, &Policy::default()).map_err(rejection_error)?;
     app.engine.check_scrape(&plan.scrape)?;
     let page_limit = Some(plan.limit);
-    let scope = CrawlScope::new(plan);
-    let url = scope.normalize(scope.plan().url.clone());
-    let start = JobUrl { key: scope.key(&url), url: url.into(), depth: 0, entry: None };
-    let stored = JobRequest {
-        options: request.scrape_options.clone().unwrap_or_default(),
-        max_concurrency: scope.plan().max_concurrency,
-        warnings,
-        crawl: Some(Box::new(request)),
-        ..JobRequest::default()
-    };
-    let list = UrlList { urls: vec![start], listed: 0 };
+    let stored = JobRequest { warnings, ..JobRequest::of_crawl(request, &plan) };
+    let list = UrlList { urls: vec![crawl_start_url(plan)], listed: 0 };
     let job = new_job(JobKind::Crawl, &stored, page_limit, list)?;
     Ok(JobDraft { job, more: Vec::new(), invalid_urls: Vec::new() })
 }

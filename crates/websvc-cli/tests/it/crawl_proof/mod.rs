@@ -18,7 +18,7 @@ use crate::harness::{Service, Site};
 const START: &str = "/v2/crawl";
 
 /// Returns a page with links.
-fn page(title: &str, links: &[&str]) -> Page {
+pub(crate) fn page(title: &str, links: &[&str]) -> Page {
     let links: String = links.iter().map(|link| format!("<a href='{link}'>x</a> ")).collect();
     Page::html(format!("<title>{title}</title><main><h1>{title}</h1><p>About {title}.</p>{links}</main>"))
 }

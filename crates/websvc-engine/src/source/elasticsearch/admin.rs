@@ -1,11 +1,11 @@
 //! The administration of the index on a server: its size, the pages of a site, and the deletion of pages.
 
 use serde_json::{Value, json};
-use url::{Host, Url};
+use url::Url;
 use websvc_store::PageOwner;
 
-use super::bulk::{document_id, read_id};
 use super::mapping::field;
+use super::selection::{PageSelection, ids, sites};
 use super::server::Dialect;
 use super::writer::{ElasticsearchWriter, RETRIES};
 use crate::error::SourceError;
@@ -21,40 +21,6 @@ const LISTING_PAGE: usize = 500;
 
 /// The maximum number of pages in a listing. Servers reject a request beyond it.
 const MAX_LISTED: usize = 10_000;
-
-/// The pages that a deletion applies to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PageSelection {
-    /// Hosts, each with its subdomains.
-    pub hosts: Vec<String>,
-    /// Single pages, in any spelling of their URLs.
-    pub urls: Vec<Url>,
-}
-
-/// A selection in the form that pages are compared with.
-pub(super) struct PageSelector {
-    sites: Vec<String>,
-    ids: Vec<String>,
-}
-
-impl PageSelection {
-    pub(super) fn selector(&self) -> PageSelector {
-        PageSelector { sites: sites(self), ids: ids(self) }
-    }
-}
-
-impl PageSelector {
-    /// Returns whether the selection has the page with this ID and URL.
-    pub(super) fn selects(&self, id: &str, url: &str) -> bool {
-        let url = Url::parse(url);
-        let host = url.as_ref().ok().and_then(Url::host_str).unwrap_or_default().trim_end_matches('.');
-        let is_in = |site: &String| {
-            host.strip_suffix(site.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
-        let (_owner, id) = read_id(id);
-        self.ids.iter().any(|selected| selected == id) || self.sites.iter().any(is_in)
-    }
-}
 
 /// The result of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -279,17 +245,6 @@ fn exact_query(pages: &PageSelection) -> Value {
     }})
 }
 
-/// Returns the IDs of the single pages.
-fn ids(pages: &PageSelection) -> Vec<String> {
-    pages.urls.iter().map(|url| document_id(url.as_str())).collect()
-}
-
-/// Returns the hosts as they are stored.
-fn sites(pages: &PageSelection) -> Vec<String> {
-    let normalized = |host: &String| Host::parse(host.trim_end_matches('.')).map(|host| host.to_string());
-    pages.hosts.iter().map(|host| normalized(host).unwrap_or_else(|_| host.clone())).collect()
-}
-
 /// Returns the query for a selection in Quickwit's own query language.
 fn quickwit_query(pages: &PageSelection) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
@@ -301,22 +256,6 @@ fn quickwit_query(pages: &PageSelection) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn selection_has_subdomains_and_every_spelling_of_a_url() {
-        let pages = PageSelection {
-            hosts: vec!["Tea.test.".to_owned()],
-            urls: vec!["http://a.test/x".parse().unwrap()],
-        };
-        let selector = pages.selector();
-        let selects = |url: &str| selector.selects(&document_id(url), url);
-        for url in ["http://tea.test/", "https://www.tea.test./x", "https://www.a.test/x/?utm_source=b"] {
-            assert!(selects(url), "{url}");
-        }
-        for url in ["http://notea.test/", "http://a.test/y", "http://test/"] {
-            assert!(!selects(url), "{url}");
-        }
-    }
 
     #[test]
     fn quickwit_query_quotes_hosts_and_urls() {

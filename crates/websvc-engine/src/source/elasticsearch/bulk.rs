@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use websvc_index::Document;
 use websvc_store::{OutboxPage, PageOwner};
 
-use super::mapping::Record;
+use super::record::Record;
 use super::stems::{MAX_STEMMED_BYTES, Stems};
 use crate::error::SourceError;
 use crate::search::canonical;

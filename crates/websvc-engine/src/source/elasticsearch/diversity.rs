@@ -1,7 +1,7 @@
 //! Diverse hosts among the first hits, as in the embedded index.
 
-use websvc_address::PageIdentity;
 use websvc_query::{Node, Operator, Query, Sort};
+use websvc_site::PageIdentity;
 use websvc_validate::DomainFilter;
 
 use super::sketch::Sketch;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use websvc_address::PageIdentity;
 use websvc_index::folded_words;
+use websvc_site::PageIdentity;
 use websvc_validate::SourceKind;
 
 use super::diversity::{self, DiverseHits, ScoredHit};

@@ -1,17 +1,11 @@
-//! The fields of a stored document, and the index mapping for them.
+//! The index mapping for the fields of a [`Record`](super::record::Record).
 //!
 //! A page is one document that contains its images, so that writing a page again replaces all of it. Only types that
 //! Elasticsearch, OpenSearch and Quickwit share are used: text, exact text and date. Images are stored as JSON in
 //! texts, because not all three support nested documents. Elasticsearch and OpenSearch have [stems](super::stems), too.
 
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use url::Url;
-use websvc_index::{Document, DocumentTerms, Image, ImageUrlTerms, one_extension, searchable_images};
 
-use super::server::IndexLayout;
-use super::sketch::Sketch;
 use super::stems::{STEMS, Stems};
 
 /// The names of the fields that queries use.
@@ -32,157 +26,9 @@ pub(super) mod field {
     pub(crate) const IMAGE_URL_WORDS: &str = "image_url_words";
 }
 
-/// The label of pages with images, in addition to the labels of [`DocumentTerms::labels`].
-pub(super) const WITH_IMAGES: &str = "images";
-
 /// The fields that a search returns. The others may be long.
 pub(super) const RETURNED_FIELDS: [&str; 7] =
     ["url", "title", "description", "date", "picture", "images", "sketch"];
-
-/// The length of the beginning of the text that is used for a missing description.
-const DESCRIPTION_CHARS: usize = 300;
-
-/// A page as it is stored.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Record {
-    pub(super) url: String,
-    pub(super) title: String,
-    pub(super) headings: Vec<String>,
-    pub(super) body: String,
-    pub(super) description: String,
-    pub(super) language: String,
-    pub(super) url_words: String,
-    pub(super) sites: Vec<String>,
-    pub(super) extensions: Vec<String>,
-    pub(super) labels: Vec<String>,
-    /// RFC 3339, in whole seconds.
-    pub(super) date: Option<String>,
-    /// The date that the page declares, for the ranking. The time of the fetch says little about the age of a page.
-    pub(super) published: Option<String>,
-    /// See [`Sketch`].
-    pub(super) sketch: String,
-    /// The image of a news page.
-    #[serde(rename = "picture")]
-    pub(super) news_image: Option<String>,
-    pub(super) image_words: Vec<String>,
-    pub(super) image_sizes: Vec<String>,
-    /// File extensions.
-    pub(super) image_types: Vec<String>,
-    /// Each is an [`ImageRecord`] as JSON.
-    pub(super) images: Vec<String>,
-    pub(super) image_url_words: Vec<String>,
-    /// The hosts that the page links to, and their parent domains.
-    pub(super) links: Vec<String>,
-    /// The hosts that the page links to.
-    pub(super) linked_hosts: Vec<String>,
-}
-
-/// An image in [`Record::images`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct ImageRecord {
-    pub(super) url: String,
-    pub(super) alt: String,
-    pub(super) caption: String,
-    pub(super) context: String,
-    pub(super) width: Option<u32>,
-    pub(super) height: Option<u32>,
-}
-
-impl Record {
-    /// Converts a page to a record; `None` if its URL has no host.
-    pub(super) fn from_document(document: Document) -> Option<Self> {
-        let DocumentTerms { sites, url_words, extensions, mut labels, date, linked_hosts, links, language } =
-            DocumentTerms::from_document(&document)?;
-        let images: Vec<ImageRecord> =
-            searchable_images(&document).into_iter().cloned().map(ImageRecord::from_image).collect();
-        let image_words = images.iter().map(|image| image.text(&document.title)).collect();
-        let Document {
-            url,
-            title,
-            headings,
-            body,
-            description,
-            language: _,
-            published,
-            modified,
-            seen: _,
-            content_type: _,
-            country: _,
-            explicit: _,
-            images: _,
-            links: _,
-            news,
-        } = document;
-        let description = description.filter(|text| !text.trim().is_empty());
-        let description = description.unwrap_or_else(|| body.chars().take(DESCRIPTION_CHARS).collect());
-        if !images.is_empty() {
-            labels.push(WITH_IMAGES.to_owned());
-        }
-        let to_text =
-            |time: Timestamp| Timestamp::from_second(time.as_second()).ok().map(|at| at.to_string());
-        Some(Self {
-            sketch: Sketch::from_text(&body).map(|sketch| sketch.to_string()).unwrap_or_default(),
-            url,
-            title,
-            headings,
-            body,
-            description,
-            language,
-            url_words,
-            sites,
-            extensions,
-            labels,
-            date: date.and_then(to_text),
-            published: published.or(modified).and_then(to_text),
-            news_image: news.and_then(|news| news.image_url),
-            image_words,
-            image_url_words: images
-                .iter()
-                .map(|image| ImageUrlTerms::from_url(&image.url).url_words)
-                .collect(),
-            image_sizes: images.iter().filter_map(ImageRecord::size).collect(),
-            image_types: images.iter().filter_map(ImageRecord::extension).collect(),
-            images: images.iter().filter_map(|image| serde_json::to_string(image).ok()).collect(),
-            links,
-            linked_hosts,
-        })
-    }
-}
-
-impl ImageRecord {
-    fn from_image(image: Image) -> Self {
-        let Image { url, alt, caption, context, width, height } = image;
-        Self { url, alt, caption, context, width, height }
-    }
-
-    /// Returns the searchable text. The title of the page and the name of the file describe the image, too.
-    pub(super) fn text(&self, page_title: &str) -> String {
-        let name = ImageUrlTerms::from_url(&self.url).name_words;
-        [&self.alt, &self.caption, &self.context, page_title, &name].join("\n")
-    }
-
-    /// Returns the title: the alternative text or the caption, otherwise the title of the page.
-    pub(super) fn title<'a>(&'a self, page_title: &'a str) -> &'a str {
-        let own_title = [&self.alt, &self.caption].into_iter().find(|text| !text.trim().is_empty());
-        own_title.map_or(page_title, String::as_str)
-    }
-
-    /// Returns the file extension in its canonical form, such as one for `jpg` and `jpeg`.
-    pub(super) fn extension(&self) -> Option<String> {
-        let url = Url::parse(&self.url).ok()?;
-        let (_, extension) = url.path_segments()?.next_back()?.rsplit_once('.')?;
-        let extension = extension.to_ascii_lowercase();
-        let is_valid =
-            (1..=6).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        is_valid.then(|| one_extension(&extension).to_owned())
-    }
-
-    fn size(&self) -> Option<String> {
-        Some(format!("{}x{}", self.width?, self.height?))
-    }
-}
 
 /// The type of a field.
 #[derive(Clone, Copy)]
@@ -196,7 +42,7 @@ enum Kind {
     Stored,
 }
 
-/// All fields of [`Record`], with their types and whether they have several values.
+/// All fields of [`Record`](super::record::Record), with their types and whether they have several values.
 const FIELDS: [(&str, Kind, bool); 21] = [
     ("url", Kind::Exact, false),
     (field::TITLE, Kind::Words, false),
@@ -224,6 +70,13 @@ const FIELDS: [(&str, Kind, bool); 21] = [
 /// The fields that websvc adds to an existing index, because earlier versions did not create them.
 pub(super) const ADDED_FIELDS: [&str; 6] =
     [field::LINKS, "linked_hosts", field::IMAGE_URL_WORDS, field::PUBLISHED, "sketch", STEMS];
+
+/// The distribution of an index over the nodes of its cluster. It applies to an index that websvc creates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct IndexLayout {
+    pub(super) shards: Option<u32>,
+    pub(super) replicas: Option<u32>,
+}
 
 /// Returns the request body that creates an index in Elasticsearch or OpenSearch.
 pub(super) fn elasticsearch_index(layout: IndexLayout, stems: &Stems) -> Value {
@@ -331,6 +184,7 @@ pub(super) fn quickwit_index(name: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::Record;
     use super::*;
 
     #[test]
@@ -373,14 +227,5 @@ mod tests {
         };
         assert_eq!(missing(&other_analyzer), Err("stems.de.text".to_owned()));
         assert_eq!(missing_fields(&fields, None), Err("url".to_owned()), "another index has none of them");
-    }
-
-    #[test]
-    fn missing_description_is_the_beginning_of_the_text() {
-        let document =
-            Document { url: "http://a.test/".to_owned(), body: "x".repeat(400), ..Document::default() };
-        let record = Record::from_document(document).unwrap();
-        assert_eq!(record.description, "x".repeat(300));
-        assert_eq!(record.sites, ["a.test", "test"]);
     }
 }

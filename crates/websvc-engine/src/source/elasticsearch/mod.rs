@@ -8,12 +8,15 @@
 
 mod admin;
 mod bulk;
+mod clauses;
 mod diversity;
 mod found;
 mod mapping;
 mod query;
+mod record;
 mod related;
 mod response;
+mod selection;
 mod server;
 mod sketch;
 mod stems;
@@ -28,8 +31,9 @@ use websvc_query::{Node, Operator, Query};
 use websvc_transport::Client;
 use websvc_validate::SourceKind;
 
-pub use admin::{DeletionOutcome, IndexServerError, ListedPage, PageSelection, ServerIndexStats};
+pub use admin::{DeletionOutcome, IndexServerError, ListedPage, ServerIndexStats};
 pub(crate) use bulk::{MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, owner_of, to_outbox_page};
+pub use selection::PageSelection;
 pub use server::{ElasticsearchConfig, ElasticsearchDeclaration, OutboxLimits};
 pub use writer::{BulkReport, ElasticsearchWriter};
 pub(crate) use writer::{Delivery, RETRIES, now_ms};

@@ -10,7 +10,9 @@ use websvc_index::{EXPLICIT_LABEL, NEWS_LABEL, folded_words, label_of_country, o
 use websvc_query::{Node, Operator, Sort, Term};
 use websvc_validate::{DomainFilter, SourceKind};
 
-use super::mapping::{RETURNED_FIELDS, WITH_IMAGES, field};
+use super::clauses::{all_of, any_of, constant_score, has_words, none_of, phrase_match, term};
+use super::mapping::{RETURNED_FIELDS, field};
+use super::record::WITH_IMAGES;
 use super::related::RelatedQueries;
 use super::stems::Stems;
 use super::words::{WordQueries, Words};
@@ -247,46 +249,4 @@ fn has_text(node: &Node) -> bool {
         }
         Node::Word(_) | Node::Not(_) | Node::Operator(_) => false,
     }
-}
-
-pub(super) fn has_words(text: &str) -> bool {
-    !folded_words(text).is_empty()
-}
-
-fn term(name: &str, value: &str) -> Value {
-    json!({"term": {name: {"value": value}}})
-}
-
-pub(super) fn all_words(name: &str, text: &str) -> Value {
-    json!({"match": {name: {"query": text, "operator": "AND"}}})
-}
-
-pub(super) fn phrase_match(name: &str, text: &str) -> Value {
-    json!({"match_phrase": {name: {"query": text}}})
-}
-
-pub(super) fn boosted(query: &Value, boost: f64) -> Value {
-    json!({"bool": {"must": [query], "boost": boost}})
-}
-
-/// Returns a query with the same score for all matches.
-pub(super) fn constant_score(query: &Value, boost: f64) -> Value {
-    json!({"bool": {"filter": [query], "must": [{"match_all": {"boost": boost}}]}})
-}
-
-fn none_of(query: &Value) -> Value {
-    json!({"bool": {"must": [{"match_all": {}}], "must_not": [query]}})
-}
-
-pub(super) fn either(queries: &[Value]) -> Value {
-    // A query without required parts needs one match. Older versions of Quickwit reject `minimum_should_match`.
-    json!({"bool": {"should": queries}})
-}
-
-fn any_of(mut queries: Vec<Value>) -> Option<Value> {
-    if queries.len() > 1 { Some(either(&queries)) } else { queries.pop() }
-}
-
-fn all_of(mut queries: Vec<Value>) -> Option<Value> {
-    if queries.len() > 1 { Some(json!({"bool": {"must": queries}})) } else { queries.pop() }
 }

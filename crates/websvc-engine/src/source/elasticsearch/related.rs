@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use websvc_index::topic_words;
 use websvc_query::{Node, Operator, Query};
 
-use super::mapping::{Record, field};
+use super::mapping::field;
+use super::record::Record;
 
 /// The maximum number of pages of a domain that are read.
 const MAX_SAMPLE: usize = 50;

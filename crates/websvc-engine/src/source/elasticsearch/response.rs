@@ -8,7 +8,8 @@ use websvc_query::{Node, Operator, Query, Size, Term};
 use websvc_validate::SourceKind;
 
 use super::diversity::ScoredHit;
-use super::mapping::{ImageRecord, Record, field};
+use super::mapping::field;
+use super::record::{ImageRecord, Record};
 use super::sketch::Sketch;
 use crate::error::SourceError;
 use crate::source::plain_text::plain;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use url::Url;
 use websvc_transport::FetchRequest;
 
-use super::mapping;
+use super::mapping::{self, IndexLayout};
 use super::stems::Stems;
 use crate::source::EndpointConfig;
 use crate::source::http_json::{DeclarationError, expand_variables};
@@ -317,13 +317,6 @@ const MAX_SHARDS: u32 = 1024;
 
 /// The maximum number of copies of a shard. A copy needs a node of its own, so more are certainly a mistake.
 const MAX_REPLICAS: u32 = 100;
-
-/// The distribution of an index over the nodes of its cluster. It applies to an index that websvc creates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct IndexLayout {
-    pub(super) shards: Option<u32>,
-    pub(super) replicas: Option<u32>,
-}
 
 impl IndexLayout {
     fn check(self, write: bool, dialect: Dialect) -> Result<(), DeclarationError> {

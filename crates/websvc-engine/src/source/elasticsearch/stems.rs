@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::mapping::Record;
+use super::record::Record;
 use crate::source::http_json::DeclarationError;
 
 /// The field with the subfields.

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use websvc_index::is_stop_word;
 use websvc_validate::SourceKind;
 
+use super::clauses::{all_words, boosted, constant_score, either, has_words, phrase_match};
 use super::mapping::field;
-use super::query::{all_words, boosted, constant_score, either, has_words, phrase_match};
 use super::stems::{StemFields, Stems};
 
 /// The fields that words are searched in as they are written, with their boosts.

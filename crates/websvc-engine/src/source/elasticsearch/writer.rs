@@ -14,8 +14,8 @@ use websvc_index::Document;
 use websvc_store::{OutboxPage, PageOwner, Store, StoreError};
 use websvc_transport::{Client, FetchRequest};
 
-use super::admin::PageSelection;
 use super::bulk::{BulkItemOutcome, batches, lines, outcomes, read_id, to_outbox_page};
+use super::selection::PageSelection;
 use super::server::{ElasticsearchConfig, OutboxLimits, Server};
 use super::{Elasticsearch, mapping};
 use crate::error::SourceError;

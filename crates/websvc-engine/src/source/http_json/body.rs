@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::declaration::{DeclarationError, expand_optional};
 use super::template::{Placeholder, Text, Values};
+use super::variables::{DeclarationError, expand_optional};
 
 /// A JSON value with placeholders. A text that is one number placeholder, such as `{limit}`, becomes a number. Members
 /// whose placeholders are all empty are left out.

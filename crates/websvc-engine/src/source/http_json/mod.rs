@@ -5,6 +5,7 @@ mod body;
 mod declaration;
 mod field;
 mod template;
+mod variables;
 
 use std::time::Instant;
 
@@ -15,8 +16,9 @@ use url::Url;
 use websvc_transport::{Client, FetchRequest, FetchResponse};
 use websvc_validate::SourceKind;
 
-pub(super) use declaration::expand_variables;
-pub use declaration::{ApiDefinition, DeclarationError, ResultKind};
+pub use declaration::{ApiDefinition, ResultKind};
+pub use variables::DeclarationError;
+pub(super) use variables::expand_variables;
 
 use super::endpoint::{Endpoint, EndpointConfig, check_status, content_type, read_json};
 use super::hit_collector::{HitCollector, UndatedPolicy};
