@@ -93,11 +93,7 @@ pub(crate) fn starts_with_ignore_case(text: &str, prefix: &str) -> bool {
 
 /// Returns the start of a text, at most `max` bytes.
 pub(crate) fn start_of(text: &str, max: usize) -> &str {
-    let mut end = max.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(max)]
 }
 
 /// Shortens a text to `max` characters, at the end of a word if one is near.

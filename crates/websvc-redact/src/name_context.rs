@@ -318,10 +318,7 @@ impl<'a> LeftContext<'a> {
 
 /// Returns the part of the line before a position, at most [`MAX_DISTANCE`] bytes.
 fn line_before<'a>(scan: &Scan<'a>, part: TextPart, start: usize) -> &'a str {
-    let mut from = start.saturating_sub(MAX_DISTANCE).max(part.start);
-    while !scan.text.is_char_boundary(from) {
-        from += 1;
-    }
+    let from = scan.text.ceil_char_boundary(start.saturating_sub(MAX_DISTANCE).max(part.start));
     let head = &scan.text[from..start];
     head.rfind('\n').map_or(head, |at| &head[at + 1..])
 }
@@ -345,10 +342,7 @@ struct RightContext {
 
 impl RightContext {
     fn read(scan: &Scan<'_>, part: TextPart, end: usize) -> Self {
-        let mut last = part.end.min(end + MAX_DISTANCE);
-        while !scan.text.is_char_boundary(last) {
-            last -= 1;
-        }
+        let last = scan.text.floor_char_boundary(part.end.min(end + MAX_DISTANCE));
         let rest = scan.text[end..last].trim_start_matches(['*', '_', '"', '”', '»']);
         let bare = rest.trim_start_matches(' ');
         // A part also ends before code and links, which do not end the line.
@@ -378,10 +372,7 @@ fn is_mail(rest: &str) -> bool {
 
 /// Returns whether the last line with text before a position closes a letter.
 fn is_signature(scan: &Scan<'_>, part: TextPart, start: usize) -> bool {
-    let mut from = start.saturating_sub(MAX_DISTANCE).max(part.start);
-    while !scan.text.is_char_boundary(from) {
-        from += 1;
-    }
+    let from = scan.text.ceil_char_boundary(start.saturating_sub(MAX_DISTANCE).max(part.start));
     let mut lines = scan.text[from..start].rsplit('\n');
     lines.next();
     let Some(line) = lines.find(|line| !line.trim().is_empty()) else { return false };

@@ -28,11 +28,7 @@ const MAX_BYTES: usize = 96;
 
 /// Returns the longest prefix of `text` with whole characters and at most `max_bytes` bytes.
 pub(crate) fn head(text: &str, max_bytes: usize) -> &str {
-    let mut end = max_bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(max_bytes)]
 }
 
 /// Calls `f` with every unit of `text` in order.

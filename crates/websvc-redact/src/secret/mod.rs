@@ -222,10 +222,7 @@ pub(crate) fn pem(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     if !text[BEGIN..label].ends_with("PRIVATE KEY") && !text[BEGIN..label].ends_with("PRIVATE KEY BLOCK") {
         return at + BEGIN;
     }
-    let mut end = (label + 5).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let mut end = text.floor_char_boundary(label + 5);
     let mut last = end;
     while let Some((token, next)) = next_token(text, end) {
         let is_end = token.contains("-----END");
