@@ -17,10 +17,10 @@ mod render_args;
 
 use std::pin::Pin;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use clap::{CommandFactory, FromArgMatches};
-use websvc_stage::TraceCounters;
 use websvc_types::ErrorCode;
 
 use crate::app::TraceSettings;
@@ -82,7 +82,7 @@ impl TraceExport {
         let Some(settings) = TraceSettings::read(&config.traces, |name| std::env::var(name).ok())? else {
             return Ok(None);
         };
-        let (spans, exporter) = otlp::pipeline(settings.sampler, settings.batching, TraceCounters::default());
+        let (spans, exporter) = otlp::pipeline(settings.sampler, settings.batching, Arc::default());
         Ok(Some((Self { settings, exporter }, spans)))
     }
 }
