@@ -7,6 +7,7 @@ mod command;
 mod config;
 mod data_dir;
 mod data_use;
+mod human_bytes;
 mod logging;
 mod manual;
 mod otlp;
@@ -14,6 +15,7 @@ mod output;
 mod page_output;
 mod progress;
 mod render_args;
+mod status_line;
 
 use std::pin::Pin;
 use std::process::ExitCode;
