@@ -57,7 +57,7 @@ impl Page {
         let ReadPage { url, title: _, mut markdown, mut links } = page;
         let is_cut = markdown.len() > MAX_PAGE_BYTES;
         if is_cut {
-            markdown.truncate(floor_char_boundary(&markdown, MAX_PAGE_BYTES));
+            markdown.truncate(markdown.floor_char_boundary(MAX_PAGE_BYTES));
         }
         let markdown = wrap_long_lines(markdown);
         let texts = join_short(&Passages::from_markdown(markdown, SplitPolicy::Anywhere));
@@ -144,7 +144,7 @@ fn wrap_long_lines(markdown: String) -> String {
     for line in markdown.split_inclusive('\n') {
         let mut rest = line;
         while rest.len() > LINE_BYTES {
-            let end = floor_char_boundary(rest, LINE_BYTES);
+            let end = rest.floor_char_boundary(LINE_BYTES);
             let end = rest[..end].rfind(' ').map_or(end, |space| space + 1);
             wrapped.push_str(&rest[..end]);
             wrapped.push_str("\n\n");
@@ -153,10 +153,6 @@ fn wrap_long_lines(markdown: String) -> String {
         wrapped.push_str(rest);
     }
     wrapped
-}
-
-fn floor_char_boundary(text: &str, index: usize) -> usize {
-    (0..=index.min(text.len())).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
 }
 
 /// A link target in markdown: the range of the URL.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 use http::Method;
 use tokio::task::JoinError;
 use websvc_store::{ArtifactRecord, ReserveOutcome, Store};
@@ -14,7 +15,7 @@ use websvc_transport::spawn_blocking;
 use crate::error::{ArtifactError, FindError};
 use crate::file_name::FileName;
 use crate::kind::ArtifactKind;
-use crate::signed_url::{SignedUrl, UrlSigner, hex};
+use crate::signed_url::{SignedUrl, UrlSigner};
 use crate::storage::{ArtifactSource, ContentInfo, Storage, StorageLocation};
 
 /// The time after which an unfinished write is considered abandoned, because its process has ended.
@@ -393,7 +394,7 @@ impl Shared {
 fn new_id() -> Result<String, ArtifactError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(ArtifactError::Random)?;
-    Ok(hex(&bytes))
+    Ok(HEXLOWER.encode(&bytes))
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use data_encoding::HEXLOWER;
 use ring::hmac;
 
 use crate::file_name::FileName;
@@ -67,23 +68,12 @@ fn parse_decimal(text: &str) -> Option<u64> {
 }
 
 fn parse_signature(text: &str) -> Option<[u8; SIGNATURE_BYTES]> {
-    if text.len() != 2 * SIGNATURE_BYTES || !text.bytes().all(is_hex_digit) {
-        return None;
-    }
-    let mut bytes = [0; SIGNATURE_BYTES];
-    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    Some(bytes)
+    HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
 /// Returns whether a byte is a hex digit in lower case.
 fn is_hex_digit(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'f')
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Creates and verifies signatures of URLs.
@@ -103,7 +93,7 @@ impl UrlSigner {
         name: Option<&FileName>,
     ) -> String {
         let signature = hmac::sign(&self.0, message(id, kind, expires_s, name).as_bytes());
-        let (extension, signature) = (kind.extension(), hex(signature.as_ref()));
+        let (extension, signature) = (kind.extension(), HEXLOWER.encode(signature.as_ref()));
         let name = name.map(|name| format!("&name={}", name.encoded())).unwrap_or_default();
         format!("{PREFIX}{id}.{extension}?expires={expires_s}&signature={signature}{name}")
     }

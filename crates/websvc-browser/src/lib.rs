@@ -55,7 +55,7 @@ pub use interactive::{
     CdpChannel, ChannelClosed, ClientRole, Connector, DownloadError, DownloadLimits, DownloadedFile,
     InteractiveBrowser, InteractiveRequest, PageTarget, StartPage,
 };
-pub use metrics::{BrowserMetrics, WAIT_BOUNDS_MS};
+pub use metrics::BrowserMetrics;
 pub use pool::{Browser, BrowserHealth, BrowserStatus};
 pub use rendered_page::{
     Download, DownloadCause, Image, ImageKind, PageSnapshot, RenderedPage, ScriptValue, SetCookie,

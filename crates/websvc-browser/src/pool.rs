@@ -21,7 +21,7 @@ use crate::error::BrowserError;
 use crate::executable;
 use crate::installation::Installation;
 use crate::interactive::{Driver, InteractiveBrowser, InteractiveRequest};
-use crate::metrics::{BrowserMetrics, Counters};
+use crate::metrics::BrowserMetrics;
 use crate::page::visit::{PageVisit, visit};
 use crate::page::{BrowserContext, WarmPage};
 use crate::process::{BrowserProcess, PageSlotGuard};
@@ -84,7 +84,7 @@ impl Browser {
             interactive_watchdog: Arc::new(Watchdog::new(limits)),
             last_start: parking_lot::Mutex::default(),
             installation: Arc::default(),
-            counters: Counters::default(),
+            metrics: BrowserMetrics::default(),
             stop_count: AtomicU64::new(0),
         }))
     }
@@ -119,7 +119,7 @@ impl Browser {
         Box::pin(async move {
             let outcome = self.open_page(request).await;
             if let Err(error) = &outcome {
-                self.0.counters.failed(error);
+                self.0.metrics.count_failed(error);
             }
             outcome
         })
@@ -132,11 +132,11 @@ impl Browser {
         }
         let shared = &self.0;
         let start = Instant::now();
-        let waiting = shared.counters.waiting();
+        let waiting = shared.metrics.start_waiting();
         let permit = timeout_at(request.deadline, shared.permits.acquire(&request.team)).await;
         drop(waiting);
         let Ok(permit) = permit else { return Err(BrowserError::Busy { waited: start.elapsed() }) };
-        shared.counters.opened(start.elapsed());
+        shared.metrics.count_opened(start.elapsed());
         let stop_count = self.stop_generation();
         let mut attempts = 1;
         loop {
@@ -260,13 +260,24 @@ impl Browser {
     }
 
     /// Returns the metrics of the browser.
-    pub async fn metrics(&self) -> BrowserMetrics {
+    #[must_use]
+    pub fn metrics(&self) -> &BrowserMetrics {
+        &self.0.metrics
+    }
+
+    /// Returns the number of pages that hold a permit now.
+    #[must_use]
+    pub fn open_pages(&self) -> u64 {
+        self.0.permits.in_use() as u64
+    }
+
+    /// Returns the memory of all processes of the current Chromium, in bytes; 0 without one and for a remote browser.
+    pub async fn memory_bytes(&self) -> u64 {
         let process = self.0.last_start().process.upgrade().filter(|process| !process.cdp().is_lost());
-        let memory_bytes = match process {
+        match process {
             Some(process) => process.memory_bytes().await,
             None => 0,
-        };
-        self.0.counters.snapshot(self.0.permits.in_use() as u64, memory_bytes)
+        }
     }
 
     /// Returns the health of the browser, without starting a process.
@@ -335,7 +346,7 @@ impl Browser {
             idle_reaper.abort();
         }
         let process = Arc::new(self.start_process(&mut current).await?);
-        self.0.counters.started();
+        self.0.metrics.started.add(1);
         let sandbox = process.sandbox();
         if sandbox == Some(Sandbox::Off) {
             tracing::warn!("{NO_SANDBOX}");

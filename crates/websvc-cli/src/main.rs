@@ -7,6 +7,7 @@ mod command;
 mod config;
 mod data_dir;
 mod data_use;
+mod human_bytes;
 mod logging;
 mod manual;
 mod otlp;
@@ -14,13 +15,14 @@ mod output;
 mod page_output;
 mod progress;
 mod render_args;
+mod status_line;
 
 use std::pin::Pin;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use clap::{CommandFactory, FromArgMatches};
-use websvc_stage::TraceCounters;
 use websvc_types::ErrorCode;
 
 use crate::app::TraceSettings;
@@ -82,7 +84,7 @@ impl TraceExport {
         let Some(settings) = TraceSettings::read(&config.traces, |name| std::env::var(name).ok())? else {
             return Ok(None);
         };
-        let (spans, exporter) = otlp::pipeline(settings.sampler, settings.batching, TraceCounters::default());
+        let (spans, exporter) = otlp::pipeline(settings.sampler, settings.batching, Arc::default());
         Ok(Some((Self { settings, exporter }, spans)))
     }
 }

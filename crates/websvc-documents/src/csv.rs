@@ -1,11 +1,8 @@
 //! Reads comma-separated and tab-separated values as one table.
 
-use csv::ReaderBuilder;
-
 use crate::error::DocumentError;
 use crate::grid::cell_markup;
 use crate::html::Html;
-use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::parsed_document::ParsedDocument;
 use crate::table::Table;
@@ -22,18 +19,14 @@ const NO_SEPARATOR: u8 = 0x1f;
 pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
     let text = decode_text(bytes);
     let (stated, text) = stated_separator(&text);
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(stated.unwrap_or_else(|| detect_separator(text)))
-        .from_reader(text.as_bytes());
+    let separator = stated.unwrap_or_else(|| detect_separator(text)).into();
     let mut table = Table::default();
     // The markup is at least as long as the text, so the size limit is checked before the rows are collected.
     let (mut cell_count, mut min_bytes, mut cut_off) = (0, 0, false);
-    for record in reader.records() {
-        let record = record.map_err(|error| DocumentError::damaged(DocumentKind::Csv, error.to_string()))?;
+    for record in (Records { rest: text, separator }) {
         cell_count += record.len();
-        min_bytes += record.as_slice().len() + record.len() * "<td></td>".len() + "<tr></tr>\n".len();
+        let text_bytes: usize = record.iter().map(String::len).sum();
+        min_bytes += text_bytes + record.len() * "<td></td>".len() + "<tr></tr>\n".len();
         if cell_count > MAX_CELLS || min_bytes + 256 > limits.max_output_bytes || (limits.stop)() {
             cut_off = true;
             break;
@@ -48,6 +41,53 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits<'_>) -> Result<ParsedDocument,
         warnings.push("the table was cut off at the maximum size".to_owned());
     }
     Ok(ParsedDocument { html: html.into_string(), warnings, ..ParsedDocument::default() })
+}
+
+/// The records of a text (RFC 4180). Empty lines are none, and a quotation mark within an unquoted field has no meaning.
+struct Records<'a> {
+    rest: &'a str,
+    separator: char,
+}
+
+impl Iterator for Records<'_> {
+    type Item = Vec<String>;
+
+    fn next(&mut self) -> Option<Vec<String>> {
+        self.rest = self.rest.trim_start_matches(['\r', '\n']);
+        if self.rest.is_empty() {
+            return None;
+        }
+        let mut fields = Vec::new();
+        loop {
+            let (field, end) = self.field();
+            fields.push(field);
+            if end != Some(self.separator) {
+                return Some(fields);
+            }
+        }
+    }
+}
+
+impl Records<'_> {
+    /// Reads a field and what ends it: the separator, a line break, or the end of the text.
+    fn field(&mut self) -> (String, Option<char>) {
+        let mut field = String::new();
+        let mut quoted = self.rest.strip_prefix('"');
+        while let Some(rest) = quoted {
+            let (text, after) = rest.split_once('"').unwrap_or((rest, ""));
+            field.push_str(text);
+            self.rest = after;
+            quoted = after.strip_prefix('"');
+            field.extend(quoted.map(|_| '"'));
+        }
+        let is_end = |character: char| character == self.separator || matches!(character, '\r' | '\n');
+        let at = self.rest.find(is_end).unwrap_or(self.rest.len());
+        let (text, rest) = self.rest.split_at(at);
+        field.push_str(text);
+        let end = rest.chars().next();
+        self.rest = &rest[end.map_or(0, char::len_utf8)..];
+        (field, end)
+    }
 }
 
 /// Returns the separator that a first line such as `sep=;` states, as Excel reads and writes it, and the text after the
@@ -91,6 +131,21 @@ fn separators(line: &str, separator: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn records_have_quoted_fields_and_no_empty_lines() {
+        let check = |text: &str, expected: &[&[&str]]| {
+            let records: Vec<Vec<String>> = Records { rest: text, separator: ',' }.collect();
+            assert_eq!(records, expected, "{text:?}");
+        };
+        check("", &[]);
+        check("a,b\r\n\r\n\nc\n", &[&["a", "b"], &["c"]]);
+        check("a,,\n,", &[&["a", "", ""], &["", ""]]);
+        check("\"a,\"\"b\"\"\r\nc\",d\re", &[&["a,\"b\"\r\nc", "d"], &["e"]]);
+        check("a\"b\"c,\"d\"e\"f", &[&["a\"b\"c", "de\"f"]]);
+        check("\"\"\n\"open,x", &[&[""], &["open,x"]]);
+        check("\"a\"\"\"", &[&["a\""]]);
+    }
 
     #[test]
     fn separator_splits_all_lines_into_equal_cell_counts() {

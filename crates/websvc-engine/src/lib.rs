@@ -54,8 +54,8 @@ pub use search::{NO_PAGES, PageOutcome, SearchOutcome, StageTimings, page_conten
 pub use source::{
     ApiDefinition, BulkReport, DeclarationError, DeletionOutcome, Elasticsearch, ElasticsearchConfig,
     ElasticsearchDeclaration, ElasticsearchWriter, EndpointConfig, FailureKind, FilterSupport, Hit, HitImage,
-    HttpJson, HttpJsonConfig, IndexServerError, IndexSource, LATENCY_BOUNDS_MS, ListedPage, OutboxLimits,
-    PageSelection, ResultKind, SearchSource, Searxng, SearxngConfig, ServerIndexStats, SourceFit,
-    SourceFuture, SourceHealth, SourceMetrics, SourceRequest, SourceResponse, Topic,
+    HttpJson, HttpJsonConfig, IndexServerError, IndexSource, ListedPage, OutboxLimits, PageSelection,
+    ResultKind, SearchSource, Searxng, SearxngConfig, ServerIndexStats, SourceFit, SourceFuture,
+    SourceHealth, SourceMetrics, SourceRequest, SourceResponse, Topic,
 };
 pub use team_indexes::TeamIndexes;

@@ -9,15 +9,7 @@ use crate::links;
 use crate::meta_tags::MetaValue;
 use std::collections::BTreeMap;
 use url::Url;
-
-/// The country codes of ISO 3166-1 alpha-2, sorted.
-const COUNTRIES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR \
-    BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI \
-    FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS \
-    IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO \
-    MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA \
-    RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT \
-    TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
+use websvc_types::country::CODES;
 
 /// Returns the country of a page as an ISO 3166-1 alpha-2 code.
 pub(crate) fn country(document: &Document, meta: &BTreeMap<String, MetaValue>) -> Option<String> {
@@ -59,19 +51,12 @@ fn region(language: &str) -> Option<String> {
 fn country_code(code: &str) -> Option<String> {
     let code = code.trim().to_ascii_uppercase();
     let code = if code == "UK" { "GB".to_owned() } else { code };
-    COUNTRIES.split_ascii_whitespace().any(|country| country == code).then_some(code)
+    CODES.binary_search(&code.as_str()).is_ok().then_some(code)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn country_codes_are_sorted_and_have_two_letters() {
-        let codes: Vec<&str> = COUNTRIES.split_ascii_whitespace().collect();
-        assert!(codes.is_sorted() && codes.iter().all(|code| code.len() == 2));
-        assert_eq!(codes.len(), 249);
-    }
 
     #[test]
     fn region_of_language_tag_is_the_country() {

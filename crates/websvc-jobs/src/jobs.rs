@@ -22,7 +22,7 @@ use crate::group_commit::GroupCommit;
 use crate::in_flight::InFlight;
 use crate::robots::Robots;
 use crate::watch::{JobWatcher, JobWatchers};
-use crate::webhook::{Counters, WebhookMetrics};
+use crate::webhook::WebhookMetrics;
 
 /// Interval at which the jobs of a shared store are read: other replicas create, cancel and hand over jobs.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -65,7 +65,7 @@ pub(crate) struct Inner {
     pub(crate) webhook_wakeup: Notify,
     /// True if a job was cancelled whose pending events are to be dropped.
     pub(crate) has_abandoned_events: AtomicBool,
-    pub(crate) webhook_counters: Counters,
+    pub(crate) webhook_metrics: WebhookMetrics,
     /// True if this process has joined the replicas for the next run.
     pub(crate) is_prepared: AtomicBool,
 }
@@ -112,7 +112,7 @@ impl Jobs {
                 in_flight: InFlight::default(),
                 webhook_wakeup: Notify::new(),
                 has_abandoned_events: AtomicBool::new(false),
-                webhook_counters: Counters::default(),
+                webhook_metrics: WebhookMetrics::default(),
                 is_prepared: AtomicBool::new(false),
             }),
         }
@@ -288,8 +288,8 @@ impl Jobs {
 
     /// Returns the counters of webhook events since this handle was created.
     #[must_use]
-    pub fn webhook_metrics(&self) -> WebhookMetrics {
-        self.inner.webhook_counters.metrics()
+    pub fn webhook_metrics(&self) -> &WebhookMetrics {
+        &self.inner.webhook_metrics
     }
 
     /// Returns the number of pending events and of dead letters.

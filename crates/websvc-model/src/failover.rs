@@ -8,8 +8,8 @@ use websvc_transport::{BreakerHealth, CircuitBreaker};
 
 use crate::error::ModelError;
 use crate::feature::Feature;
-use crate::metrics::{EndpointCounters, ModelCounters, ModelMetrics, usage_of};
-use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking, Usage};
+use crate::metrics::{EndpointMetrics, FeaturesMetrics, ModelMetrics, usage_of};
+use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking};
 use crate::openai::{EndpointRole, OpenAi, OpenAiConfig, OpenAiError};
 
 /// The time for which an endpoint that has failed is skipped.
@@ -53,7 +53,7 @@ pub enum FailoverError {
 /// It counts the requests, see [`Model::metrics`].
 pub struct FailoverModel {
     endpoints: Vec<EndpointModels>,
-    counters: Arc<ModelCounters>,
+    metrics: Arc<FeaturesMetrics>,
 }
 
 /// The models of one endpoint.
@@ -63,7 +63,7 @@ struct EndpointModels {
     /// The index of the model of each feature.
     of_features: [usize; Feature::ALL.len()],
     breaker: CircuitBreaker,
-    counters: EndpointCounters,
+    metrics: EndpointMetrics,
 }
 
 impl FailoverModel {
@@ -79,14 +79,14 @@ impl FailoverModel {
         if !(1..=Self::MAX_ENDPOINTS).contains(&count) {
             return Err(FailoverError::Count);
         }
-        let counters = Arc::new(ModelCounters::default());
+        let metrics = Arc::new(FeaturesMetrics::default());
         let create = |(index, config)| {
             let max_retry_time = (index + 1 < count).then_some(MAX_RETRY_TIME);
-            let role = EndpointRole { index, max_retry_time, counters: Arc::clone(&counters) };
+            let role = EndpointRole { index, max_retry_time, metrics: Arc::clone(&metrics) };
             EndpointModels::new(config, role).map_err(|source| FailoverError::Endpoint { index, source })
         };
         let endpoints = endpoints.into_iter().enumerate().map(create).collect::<Result<_, _>>()?;
-        Ok(Self { endpoints, counters })
+        Ok(Self { endpoints, metrics })
     }
 
     /// Returns the models of each endpoint, in order, each model once. The first model of an endpoint is the one for all
@@ -106,12 +106,12 @@ impl FailoverModel {
         let mut last_error = ModelError::NotConfigured;
         for endpoint in endpoints() {
             let Ok(attempt) = endpoint.breaker.admit(Instant::now()) else {
-                endpoint.counters.count_skip();
+                endpoint.metrics.skipped.add(1);
                 skipped.push(endpoint);
                 continue;
             };
             let result = send(endpoint).await;
-            endpoint.counters.count(&result);
+            endpoint.metrics.count(&result);
             match result {
                 Err(error) if is_of_endpoint(&error) => {
                     attempt.fail(Instant::now(), &error.to_string(), None);
@@ -127,7 +127,7 @@ impl FailoverModel {
         }
         for endpoint in skipped {
             let result = send(endpoint).await;
-            endpoint.counters.count(&result);
+            endpoint.metrics.count(&result);
             match result {
                 Err(error) if is_of_endpoint(&error) => last_error = error,
                 result => return result,
@@ -141,7 +141,7 @@ impl FailoverModel {
             Ok(completion) => Some(completion.usage),
             Err(error) => usage_of(error),
         };
-        self.counters.count_tokens(feature, usage.unwrap_or_default());
+        self.metrics.of_feature(feature).count_tokens(usage.unwrap_or_default());
     }
 }
 
@@ -157,7 +157,12 @@ impl EndpointModels {
                 models.len() - 1
             });
         }
-        Ok(Self { models, of_features, breaker: CircuitBreaker::new(1, PAUSE), counters: Default::default() })
+        Ok(Self {
+            models,
+            of_features,
+            breaker: CircuitBreaker::new(1, PAUSE),
+            metrics: EndpointMetrics::default(),
+        })
     }
 
     fn default_model(&self) -> &OpenAi {
@@ -219,7 +224,7 @@ impl Model for FailoverModel {
 
     fn complete<'a>(&'a self, request: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         Box::pin(async move {
-            let timer = self.counters.start(request.feature);
+            let timer = self.metrics.of_feature(request.feature).start();
             let send = |endpoint: &'a EndpointModels| endpoint.model_of(request.feature).complete(request);
             let result = self.first_answer(OpenAi::can_complete, send).await;
             self.count_tokens(request.feature, &result);
@@ -236,21 +241,21 @@ impl Model for FailoverModel {
         deadline: Instant,
     ) -> ModelFuture<'a, Ranking> {
         Box::pin(async move {
-            let timer = self.counters.start(Feature::Rerank);
+            let metrics = self.metrics.of_feature(Feature::Rerank);
+            let timer = metrics.start();
             let send = |endpoint: &'a EndpointModels| {
                 endpoint.default_model().rerank(query, texts, max_results, deadline)
             };
             let result = self.first_answer(OpenAi::can_rerank, send).await;
             let tokens = result.as_ref().ok().and_then(|ranking| ranking.total_tokens).unwrap_or_default();
-            self.counters.count_tokens(Feature::Rerank, Usage { input_tokens: tokens, ..Usage::default() });
+            metrics.input_tokens.add(tokens);
             timer.end(&result);
             result
         })
     }
 
-    fn metrics(&self) -> Option<ModelMetrics> {
-        let endpoints = self.endpoints.iter();
-        let endpoints = endpoints.map(|endpoint| endpoint.counters.snapshot(endpoint.is_paused())).collect();
-        Some(ModelMetrics { features: self.counters.snapshot(), endpoints })
+    fn metrics(&self) -> Option<ModelMetrics<'_>> {
+        let endpoints = self.endpoints.iter().map(|endpoint| (&endpoint.metrics, endpoint.is_paused()));
+        Some(ModelMetrics { features: self.metrics.all(), endpoints: endpoints.collect() })
     }
 }

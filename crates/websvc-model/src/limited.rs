@@ -87,7 +87,7 @@ impl Model for LimitedModel {
         })
     }
 
-    fn metrics(&self) -> Option<ModelMetrics> {
+    fn metrics(&self) -> Option<ModelMetrics<'_>> {
         self.model.metrics()
     }
 }

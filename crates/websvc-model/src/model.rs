@@ -46,7 +46,7 @@ pub trait Model: fmt::Debug + Send + Sync {
     ) -> ModelFuture<'a, Ranking>;
 
     /// Returns the metrics since the start of the process, if the model has any.
-    fn metrics(&self) -> Option<ModelMetrics> {
+    fn metrics(&self) -> Option<ModelMetrics<'_>> {
         None
     }
 }

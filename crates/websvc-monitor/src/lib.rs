@@ -32,7 +32,7 @@ mod token;
 mod webhook;
 
 pub use config::{MailSettings, MessageConfig, MonitorsConfig};
-pub use message::{MessageCounts, MessageMetrics};
+pub use message::{CountedOutcome, MessageMetrics};
 pub use metrics::CheckMetrics;
 pub use monitors::{CreateOutcome, CreditEstimate, Monitors, RunOutcome};
 pub use responses::{check, check_page, definition, monitor};

@@ -1,10 +1,7 @@
-//! Counts of the checks of this process since its start.
+//! Metrics of checks.
 
-use std::time::Duration;
-
-use websvc_stage::{Distribution, Histogram};
+use websvc_stage::{CountersBy, Histogram};
 use websvc_store::CheckStatus;
-use websvc_tasks::EndCounts;
 
 /// Upper bounds of the buckets of delays, in microseconds: from 0.1 s, which the schedule keeps when it has little to do,
 /// up to an hour, after which a check fails.
@@ -31,42 +28,18 @@ const ENDED: [CheckStatus; 5] = [
     CheckStatus::SkippedNoCredits,
 ];
 
-/// Counts of checks since the start of the process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CheckMetrics {
-    /// Ended checks by status. A status without checks has the count 0.
-    pub ended: Vec<(CheckStatus, u64)>,
-    /// Start delays of scheduled checks.
-    pub start_delay: Distribution,
-}
-
-/// The counters behind [`CheckMetrics`].
+/// Metrics of the checks of this process since its start.
 #[derive(Debug)]
-pub(crate) struct Counters {
-    ended: EndCounts<CheckStatus>,
-    start_delay: Histogram,
+pub struct CheckMetrics {
+    /// Ended checks by status.
+    pub ended: CountersBy<CheckStatus>,
+    /// Start delays of scheduled checks: how long after it was due the work on a check began.
+    pub start_delay: Histogram,
 }
 
-impl Default for Counters {
+impl Default for CheckMetrics {
     fn default() -> Self {
-        Self { ended: EndCounts::new(ENDED), start_delay: Histogram::new(&DELAY_BOUNDS_US) }
-    }
-}
-
-impl Counters {
-    /// Counts a check that ended with a status.
-    pub(crate) fn record_end(&self, status: CheckStatus) {
-        self.ended.record(status);
-    }
-
-    /// Counts the start of the work on a scheduled check, this long after it was due.
-    pub(crate) fn record_start(&self, delay: Duration) {
-        self.start_delay.count(delay);
-    }
-
-    pub(crate) fn metrics(&self) -> CheckMetrics {
-        let Self { ended, start_delay } = self;
-        CheckMetrics { ended: ended.counts(), start_delay: start_delay.distribution() }
+        Self { ended: CountersBy::new(ENDED), start_delay: Histogram::new(&DELAY_BOUNDS_US) }
     }
 }
 
@@ -85,12 +58,12 @@ mod tests {
             CheckStatus::SkippedOverlap,
             CheckStatus::SkippedNoCredits,
         ];
-        let counters = Counters::default();
+        let metrics = CheckMetrics::default();
         for status in all {
-            counters.record_end(status);
+            metrics.ended.add(status, 1);
         }
         let finished: Vec<_> =
             all.into_iter().filter(|status| status.is_finished()).map(|status| (status, 1)).collect();
-        assert_eq!(counters.metrics().ended, finished);
+        assert_eq!(metrics.ended.counts(), finished);
     }
 }

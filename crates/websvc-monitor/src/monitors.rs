@@ -18,8 +18,8 @@ use websvc_validate::{MonitorDefinition, MonitorPlan};
 
 use crate::config::MonitorsConfig;
 use crate::credits;
-use crate::message::{MessageCounters, MessageMetrics, Messages};
-use crate::metrics::{CheckMetrics, Counters};
+use crate::message::{MessageMetrics, Messages, message_metrics};
+use crate::metrics::CheckMetrics;
 use crate::stored::StoredDefinition;
 use crate::subscription::stored_recipients;
 use crate::time::to_ms;
@@ -42,10 +42,10 @@ pub(crate) struct Inner {
     pub(crate) schedule_wakeup: Notify,
     /// Wakes the runner when there may be a new check.
     pub(crate) check_wakeup: Notify,
-    pub(crate) counters: Counters,
+    pub(crate) metrics: CheckMetrics,
     /// Wakes the sender when there may be a new message.
     pub(crate) message_wakeup: Notify,
-    pub(crate) message_counters: MessageCounters,
+    pub(crate) message_metrics: MessageMetrics,
 }
 
 impl Inner {
@@ -60,7 +60,7 @@ impl Inner {
         let now_ms = self.store.now_ms();
         let is_ended = self.store.finish_check(check, finished, retention_until_ms, now_ms)?.is_some();
         if is_ended {
-            self.counters.record_end(finished.status);
+            self.metrics.ended.add(finished.status, 1);
         }
         Ok(is_ended)
     }
@@ -123,9 +123,9 @@ impl Monitors {
             config,
             schedule_wakeup: Notify::new(),
             check_wakeup: Notify::new(),
-            counters: Counters::default(),
+            metrics: CheckMetrics::default(),
             message_wakeup: Notify::new(),
-            message_counters: MessageCounters::default(),
+            message_metrics: message_metrics(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -323,14 +323,14 @@ impl Monitors {
 
     /// Returns the counts of the checks of this process since its start.
     #[must_use]
-    pub fn check_metrics(&self) -> CheckMetrics {
-        self.inner.counters.metrics()
+    pub fn check_metrics(&self) -> &CheckMetrics {
+        &self.inner.metrics
     }
 
     /// Returns the counts of messages since this handle was created.
     #[must_use]
-    pub fn message_metrics(&self) -> MessageMetrics {
-        self.inner.message_counters.metrics()
+    pub fn message_metrics(&self) -> &MessageMetrics {
+        &self.inner.message_metrics
     }
 
     /// Returns pages of a check, in the order in which they were done.

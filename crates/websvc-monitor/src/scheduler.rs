@@ -145,7 +145,7 @@ fn start(inner: &Inner, record: &MonitorRecord, now: Timestamp) -> Result<(), Ta
             }
         }
         StartCheckOutcome::Overlap { current } => {
-            inner.counters.record_end(CheckStatus::SkippedOverlap);
+            inner.metrics.ended.add(CheckStatus::SkippedOverlap, 1);
             tracing::info!(
                 monitor = record.id,
                 check = current,

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -44,7 +45,7 @@ impl Token {
     pub fn generate() -> Result<Self, TokenError> {
         let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes).map_err(TokenError)?;
-        Ok(Self(hex(&bytes)))
+        Ok(Self(HEXLOWER.encode(&bytes)))
     }
 
     /// Reads a token that a client sent. Its text is not checked further: a token that was never created has a hash that
@@ -105,13 +106,6 @@ impl fmt::Debug for TokenHash {
     }
 }
 
-/// Returns bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,7 +135,10 @@ mod tests {
     fn hash_is_sha_256() {
         // Computed by `printf %s 0123456789abcdef | sha256sum`.
         let hash = Token::parse("0123456789abcdef").unwrap().hash();
-        assert_eq!(hex(hash.as_bytes()), "9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f");
+        assert_eq!(
+            HEXLOWER.encode(hash.as_bytes()),
+            "9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f"
+        );
         assert!(TokenHash::from_bytes(*hash.as_bytes()).matches(&hash));
     }
 }

@@ -183,7 +183,7 @@ pub(crate) async fn finish(
         })
         .await?;
     if charged.is_some() {
-        runs.inner.counters.record_end(status, counts.steps, counts.tokens);
+        runs.inner.counts.record_end(status, counts.steps, counts.tokens);
         runs.inner.jobs.notify_webhooks();
     }
     Ok(charged)

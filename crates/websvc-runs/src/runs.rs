@@ -21,7 +21,7 @@ use crate::agent::least_credits;
 use crate::config::RunsConfig;
 use crate::environment::RunTools;
 use crate::extract::{StoredExtraction, extract_status, least_extract_credits, max_credits};
-use crate::metrics::{Counters, RunCounts};
+use crate::metrics::RunCounts;
 use crate::responses;
 use crate::stored::{StoredRequest, StoredResult};
 
@@ -40,7 +40,7 @@ pub(crate) struct Inner {
     pub(crate) config: RunsConfig,
     /// Wakes the runner when there may be a new run, or a request to cancel one.
     pub(crate) wakeup: Notify,
-    pub(crate) counters: Counters,
+    pub(crate) counts: RunCounts,
 }
 
 /// A run to start.
@@ -77,7 +77,7 @@ impl Runs {
             jobs,
             config,
             wakeup: Notify::new(),
-            counters: Counters::default(),
+            counts: RunCounts::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -279,8 +279,8 @@ impl Runs {
 
     /// Returns the counts of the runs that this process has ended since its start.
     #[must_use]
-    pub fn counts(&self) -> RunCounts {
-        self.inner.counters.counts()
+    pub fn counts(&self) -> &RunCounts {
+        &self.inner.counts
     }
 
     /// Runs an access to the store on the blocking pool.

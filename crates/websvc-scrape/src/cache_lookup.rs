@@ -68,8 +68,13 @@ impl Scraper {
     }
 
     /// Returns the metrics of the page cache.
-    pub fn cache_metrics(&self) -> CacheMetrics {
-        self.inner.cache_writer.metrics(self.now_ms())
+    pub fn cache_metrics(&self) -> &CacheMetrics {
+        self.inner.cache_writer.metrics()
+    }
+
+    /// Returns whether the disk of the page cache is full, so that no pages are stored now.
+    pub fn is_cache_full(&self) -> bool {
+        self.inner.cache_writer.is_full(self.now_ms())
     }
 
     /// Returns the limits of the page cache.

@@ -3,34 +3,33 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use websvc_stage::Counter;
 use websvc_store::StoreError;
 
 /// The time without writes after the disk was full, in milliseconds.
 const DISK_FULL_BACKOFF_MS: u64 = 60_000;
 
 /// The metrics of the page cache since the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct CacheMetrics {
     /// Pages that were stored.
-    pub stored: u64,
+    pub stored: Counter,
     /// Pages that could not be stored.
-    pub failed: u64,
+    pub failed: Counter,
     /// Pages that were skipped because the disk was full a moment before.
-    pub skipped: u64,
-    /// True if the disk is full: nothing is stored now.
-    pub is_full: bool,
+    pub skipped: Counter,
     /// Lookups that hit the output cache, which has the requested formats in memory.
-    pub hits_in_memory: u64,
+    pub hits_in_memory: Counter,
     /// Lookups that hit the page cache.
-    pub hits: u64,
+    pub hits: Counter,
     /// Total size of the bodies of these hits, in bytes.
-    pub hit_bytes: u64,
+    pub hit_bytes: Counter,
     /// Lookups that found nothing, or only a stale page.
-    pub misses: u64,
+    pub misses: Counter,
     /// Misses that found a stale page.
-    pub stale: u64,
+    pub stale: Counter,
     /// Stale pages that their host confirmed with 304 Not Modified.
-    pub revalidated: u64,
+    pub revalidated: Counter,
 }
 
 /// The outcome of a cache lookup.
@@ -58,15 +57,7 @@ pub(crate) struct CacheWriteError;
 pub(crate) struct CacheWriter {
     /// The end of the time without writes; 0 if the disk was never full.
     paused_until_ms: AtomicU64,
-    stored: AtomicU64,
-    failed: AtomicU64,
-    skipped: AtomicU64,
-    hits_in_memory: AtomicU64,
-    hits: AtomicU64,
-    hit_bytes: AtomicU64,
-    misses: AtomicU64,
-    stale: AtomicU64,
-    revalidated: AtomicU64,
+    metrics: CacheMetrics,
 }
 
 impl CacheWriter {
@@ -77,18 +68,18 @@ impl CacheWriter {
         now_ms: u64,
         put: impl FnOnce() -> Result<Option<u64>, StoreError>,
     ) -> Result<Option<u64>, CacheWriteError> {
-        if now_ms < self.paused_until_ms.load(Relaxed) {
-            self.skipped.fetch_add(1, Relaxed);
+        if self.is_full(now_ms) {
+            self.metrics.skipped.add(1);
             return Err(CacheWriteError);
         }
         let error = match put() {
             Ok(fetched_at_ms) => {
-                self.stored.fetch_add(u64::from(fetched_at_ms.is_some()), Relaxed);
+                self.metrics.stored.add(u64::from(fetched_at_ms.is_some()));
                 return Ok(fetched_at_ms);
             }
             Err(error) => error,
         };
-        self.failed.fetch_add(1, Relaxed);
+        self.metrics.failed.add(1);
         let source = &error as &dyn std::error::Error;
         if matches!(error, StoreError::Full { .. }) {
             self.paused_until_ms.store(now_ms + DISK_FULL_BACKOFF_MS, Relaxed);
@@ -99,39 +90,34 @@ impl CacheWriter {
         Err(CacheWriteError)
     }
 
-    pub(crate) fn metrics(&self, now_ms: u64) -> CacheMetrics {
-        CacheMetrics {
-            stored: self.stored.load(Relaxed),
-            failed: self.failed.load(Relaxed),
-            skipped: self.skipped.load(Relaxed),
-            is_full: now_ms < self.paused_until_ms.load(Relaxed),
-            hits_in_memory: self.hits_in_memory.load(Relaxed),
-            hits: self.hits.load(Relaxed),
-            hit_bytes: self.hit_bytes.load(Relaxed),
-            misses: self.misses.load(Relaxed),
-            stale: self.stale.load(Relaxed),
-            revalidated: self.revalidated.load(Relaxed),
-        }
+    /// Returns whether the disk is full, so that nothing is stored now.
+    pub(crate) fn is_full(&self, now_ms: u64) -> bool {
+        now_ms < self.paused_until_ms.load(Relaxed)
+    }
+
+    pub(crate) fn metrics(&self) -> &CacheMetrics {
+        &self.metrics
     }
 
     /// Counts a cache lookup.
     pub(crate) fn record_lookup(&self, lookup: LookupOutcome) {
+        let metrics = &self.metrics;
         match lookup {
-            LookupOutcome::OutputHit => self.hits_in_memory.fetch_add(1, Relaxed),
+            LookupOutcome::OutputHit => metrics.hits_in_memory.add(1),
             LookupOutcome::ResponseHit { bytes } => {
-                self.hit_bytes.fetch_add(u64::try_from(bytes).unwrap_or(u64::MAX), Relaxed);
-                self.hits.fetch_add(1, Relaxed)
+                metrics.hit_bytes.add(u64::try_from(bytes).unwrap_or(u64::MAX));
+                metrics.hits.add(1);
             }
-            LookupOutcome::Miss => self.misses.fetch_add(1, Relaxed),
+            LookupOutcome::Miss => metrics.misses.add(1),
             LookupOutcome::Stale => {
-                self.stale.fetch_add(1, Relaxed);
-                self.misses.fetch_add(1, Relaxed)
+                metrics.stale.add(1);
+                metrics.misses.add(1);
             }
-        };
+        }
     }
 
     /// Counts a stale page that its host confirmed with 304 Not Modified.
     pub(crate) fn record_revalidation(&self) {
-        self.revalidated.fetch_add(1, Relaxed);
+        self.metrics.revalidated.add(1);
     }
 }

@@ -1,9 +1,8 @@
 //! The metrics of requests: responses, durations and credits.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use websvc_stage::{Distribution, Histogram, STAGE_BOUNDS_US};
+use websvc_stage::{Counter, CountersBy, Distribution, Histogram, STAGE_BOUNDS_US};
 
 use crate::route::OperationGroup;
 
@@ -21,15 +20,13 @@ const CHARGED: [&str; 4] = ["search", "scrape", "parse", "map"];
 pub(crate) struct RequestMetrics {
     /// One for each group, in the order of [`OperationGroup::ALL`].
     groups: Vec<GroupMetrics>,
-    /// The charged credits, in the order of [`CHARGED`].
-    credits: [AtomicU64; CHARGED.len()],
-    insufficient_credits: AtomicU64,
+    credits: CreditCounts,
 }
 
 #[derive(Debug)]
 struct GroupMetrics {
-    /// The responses by status, in the order of [`STATUSES`]; the last counter is for all others.
-    statuses: [AtomicU64; STATUSES.len() + 1],
+    /// The responses by status, in the order of [`STATUSES`]; `None` stands for all others.
+    statuses: CountersBy<Option<u16>>,
     durations: Histogram,
 }
 
@@ -43,24 +40,23 @@ pub(crate) struct ResponseCounts {
 }
 
 /// The counters of credits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct CreditCounts {
     /// The charged credits by operation.
-    pub(crate) charged: [(&'static str, u64); CHARGED.len()],
+    pub(crate) charged: CountersBy<&'static str>,
     /// The number of requests that were rejected with 402.
-    pub(crate) rejected: u64,
+    pub(crate) rejected: Counter,
 }
 
 impl Default for RequestMetrics {
     fn default() -> Self {
         let group = |_| GroupMetrics {
-            statuses: std::array::from_fn(|_| AtomicU64::default()),
+            statuses: CountersBy::new(STATUSES.map(Some).into_iter().chain([None])),
             durations: Histogram::new(&STAGE_BOUNDS_US),
         };
         Self {
             groups: OperationGroup::ALL.iter().map(group).collect(),
-            credits: std::array::from_fn(|_| AtomicU64::default()),
-            insufficient_credits: AtomicU64::default(),
+            credits: CreditCounts { charged: CountersBy::new(CHARGED), rejected: Counter::default() },
         }
     }
 }
@@ -69,44 +65,33 @@ impl RequestMetrics {
     /// Counts a response. `operation` is `None` if there is no such route.
     pub(crate) fn record_response(&self, group: OperationGroup, status: u16, elapsed: Duration) {
         let metrics = &self.groups[group as usize];
-        let index = STATUSES.iter().position(|other| *other == status).unwrap_or(STATUSES.len());
-        metrics.statuses[index].fetch_add(1, Relaxed);
+        metrics.statuses.add(Some(status).filter(|status| STATUSES.contains(status)), 1);
         metrics.durations.count(elapsed);
     }
 
     /// Counts the credits that were charged for an operation.
-    pub(crate) fn record_charge(&self, operation: &str, credits: u64) {
-        let index = CHARGED.iter().position(|other| *other == operation);
-        debug_assert!(index.is_some(), "{operation} has no counter");
-        if let Some(counter) = index.map(|index| &self.credits[index]) {
-            counter.fetch_add(credits, Relaxed);
-        }
+    pub(crate) fn record_charge(&self, operation: &'static str, credits: u64) {
+        debug_assert!(CHARGED.contains(&operation), "{operation} has no counter");
+        self.credits.charged.add(operation, credits);
     }
 
     /// Counts a request that was rejected because the team had too few credits.
     pub(crate) fn record_insufficient_credits(&self) {
-        self.insufficient_credits.fetch_add(1, Relaxed);
+        self.credits.rejected.add(1);
     }
 
     /// Returns the responses of all groups.
     pub(crate) fn responses(&self) -> Vec<ResponseCounts> {
-        let statuses = || STATUSES.iter().copied().map(Some).chain([None]);
         let counts = |(group, metrics): (&OperationGroup, &GroupMetrics)| ResponseCounts {
             group: *group,
-            statuses: statuses()
-                .zip(metrics.statuses.iter().map(|count| count.load(Relaxed)))
-                .filter(|(_, count)| *count > 0)
-                .collect(),
+            statuses: metrics.statuses.counts().into_iter().filter(|(_, count)| *count > 0).collect(),
             durations: metrics.durations.distribution(),
         };
         OperationGroup::ALL.iter().zip(&self.groups).map(counts).collect()
     }
 
-    pub(crate) fn credits(&self) -> CreditCounts {
-        CreditCounts {
-            charged: std::array::from_fn(|index| (CHARGED[index], self.credits[index].load(Relaxed))),
-            rejected: self.insufficient_credits.load(Relaxed),
-        }
+    pub(crate) fn credits(&self) -> &CreditCounts {
+        &self.credits
     }
 }
 

@@ -19,7 +19,7 @@ use websvc_jobs::Jobs;
 use websvc_monitor::{Monitors, MonitorsConfig};
 use websvc_runs::{Runs, RunsConfig};
 use websvc_session::{Sessions, SessionsConfig};
-use websvc_stage::{RequestSpan, Stage, TraceCounters};
+use websvc_stage::{RequestSpan, Stage, TraceMetrics};
 use websvc_store::{Caller, Store};
 use websvc_transport::{Body, BoxFuture, ServerBody, run_blocking};
 use websvc_types::ErrorCode;
@@ -76,7 +76,7 @@ pub struct ServiceConfig {
     /// The limits of concurrent requests and of requests per minute.
     pub limits: AdmissionLimits,
     /// The counters of exported spans, if traces are sent to a collector.
-    pub traces: Option<TraceCounters>,
+    pub traces: Option<Arc<TraceMetrics>>,
     /// The audit events of the teams that want them. The caller must deliver the events.
     pub audit: Option<Audit>,
 }

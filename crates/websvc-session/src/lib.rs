@@ -31,7 +31,7 @@ pub use code::{
 };
 pub use config::SessionsConfig;
 pub use error::SessionError;
-pub use metrics::SessionMetrics;
+pub use metrics::{OpenSessions, SessionMetrics};
 pub use model::{Execution, NewSession, SessionBilling, SessionCharge, SessionEnd, SessionView, ViewMode};
 pub use prompt::PromptExecution;
 pub use prompt_metrics::PromptMetrics;

@@ -87,7 +87,7 @@ impl Sessions {
         let running = async {
             let _turn = active.take_turn().await?;
             active.record_prompt();
-            let run = self.0.prompt_counts.begin();
+            let run = self.0.prompt_metrics.begin();
             let page = SessionPage { active: &active, runner, language };
             let deadline = Instant::now() + time;
             let report =
@@ -111,8 +111,8 @@ impl Sessions {
 
     /// Returns the metrics of prompts.
     #[must_use]
-    pub fn prompt_metrics(&self) -> PromptMetrics {
-        self.0.prompt_counts.metrics()
+    pub fn prompt_metrics(&self) -> &PromptMetrics {
+        &self.0.prompt_metrics
     }
 }
 

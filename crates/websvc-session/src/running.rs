@@ -34,7 +34,7 @@ impl RunningSession {
         };
         session.stop_work();
         let duration = session.created.elapsed();
-        inner.counters.count_end(cause, duration);
+        inner.metrics.count_end(cause, duration);
         let cause = cause.name();
         if let Some(warning) = page.close().await {
             tracing::warn!(id = session.record.id, warning, "the profile of a browser session was not saved");

@@ -21,11 +21,11 @@ use crate::active::{ActiveSession, ClientConnection};
 use crate::code::{CodeRunner, Language, PageTarget, Program};
 use crate::config::SessionsConfig;
 use crate::error::SessionError;
-use crate::metrics::{SessionCounters, SessionMetrics};
+use crate::metrics::{OpenSessions, SessionMetrics};
 use crate::model::{Execution, NewSession, SessionEnd, SessionView, ViewMode};
 use crate::program::ProgramFiles;
 use crate::program_run::{Author, run_program};
-use crate::prompt_metrics::PromptCounts;
+use crate::prompt_metrics::PromptMetrics;
 use crate::registry::{Entry, Registry};
 use crate::running::wait_for_all;
 
@@ -41,10 +41,10 @@ pub(crate) struct Inner {
     config: SessionsConfig,
     permits: Arc<Semaphore>,
     pub(crate) registry: Registry<ActiveSession>,
-    pub(crate) prompt_counts: PromptCounts,
+    pub(crate) prompt_metrics: PromptMetrics,
     /// The tasks that start sessions and wait for their ends.
     tasks: Mutex<JoinSet<()>>,
-    pub(crate) counters: SessionCounters,
+    pub(crate) metrics: SessionMetrics,
     /// True once the service shuts down.
     stopping: watch::Sender<bool>,
 }
@@ -56,7 +56,6 @@ impl Sessions {
         let permits = Arc::new(Semaphore::new(config.max_sessions));
         let (registry, tasks) = (Registry::default(), Mutex::default());
         let stopping = watch::Sender::new(false);
-        let (prompt_counts, counters) = (PromptCounts::default(), SessionCounters::default());
         Self(Arc::new(Inner {
             engine,
             store,
@@ -64,9 +63,9 @@ impl Sessions {
             config,
             permits,
             registry,
-            prompt_counts,
+            prompt_metrics: PromptMetrics::default(),
             tasks,
-            counters,
+            metrics: SessionMetrics::default(),
             stopping,
         }))
     }
@@ -119,12 +118,18 @@ impl Sessions {
 
     /// Returns the metrics of the sessions of this process.
     #[must_use]
-    pub fn metrics(&self) -> SessionMetrics {
+    pub fn metrics(&self) -> &SessionMetrics {
+        &self.0.metrics
+    }
+
+    /// Returns the number of sessions of this process, and of their connections.
+    #[must_use]
+    pub fn open(&self) -> OpenSessions {
         let active = self.0.registry.all_active();
         let connections = active.iter().map(|session| session.connections());
         let (clients, viewers) =
             connections.fold((0, 0), |(clients, viewers), (more, seen)| (clients + more, viewers + seen));
-        self.0.counters.metrics(active.len(), clients, viewers)
+        OpenSessions { active: active.len(), clients, viewers }
     }
 
     /// Returns the credits that an active session would cost if it ended now; `None` for others.
@@ -145,12 +150,12 @@ impl Sessions {
             // The caller may be gone.
             match Box::pin(Arc::clone(&inner).create(session)).await {
                 Ok((view, running)) => {
-                    inner.counters.count_start();
+                    inner.metrics.started.add(1);
                     let _ = sender.send(Ok(view));
                     running.run().await;
                 }
                 Err(error) => {
-                    inner.counters.count_failure(&error);
+                    inner.metrics.count_failure(&error);
                     drop(sender.send(Err(error)));
                 }
             }
@@ -240,7 +245,7 @@ impl Sessions {
             run_program(&active, runner, program, author).await
         };
         let outcome = active.work(running).await?;
-        self.0.counters.count_program(language, &outcome);
+        self.0.metrics.count_program(language, &outcome);
         self.record_use(&active).await;
         Ok(Execution::limited(outcome))
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use data_encoding::HEXLOWER;
 use subtle::ConstantTimeEq;
 
 use crate::error::SessionError;
@@ -15,7 +16,7 @@ impl Token {
     pub(crate) fn random() -> Result<Self, SessionError> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|_| SessionError::Random)?;
-        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(Self(HEXLOWER.encode(&bytes)))
     }
 
     pub(crate) fn as_str(&self) -> &str {

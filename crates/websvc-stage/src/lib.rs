@@ -6,14 +6,16 @@
 
 #![deny(missing_docs)]
 
+mod counter;
 mod histogram;
 mod request;
 mod stage;
 mod times;
 mod traces;
 
+pub use counter::{Counter, CountersBy};
 pub use histogram::{Distribution, Histogram};
 pub use request::{REQUEST, RequestSpan, TARGET, field, in_current_span};
 pub use stage::Stage;
 pub use times::{STAGE_BOUNDS_US, StageTimes, TimedFuture};
-pub use traces::{TraceCounters, TraceMetrics};
+pub use traces::TraceMetrics;

@@ -3,6 +3,8 @@
 //! A record has three states, so that no file is ever without one: *arriving* before and while its content is written,
 //! *ready* while it may be read, and *leaving* until its content is deleted.
 
+use data_encoding::HEXLOWER;
+
 use crate::database::{Durability, Locked};
 use crate::error::StoreError;
 use crate::sql::{self, Connection, Row, Transaction, params};
@@ -73,7 +75,7 @@ impl Store {
     /// The same as [`artifact_secret`](Self::artifact_secret).
     pub fn installation_id(&self) -> Result<String, StoreError> {
         let bytes = self.named_secret(INSTALLATION_ID)?;
-        Ok(bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+        Ok(HEXLOWER.encode(&bytes[..8]))
     }
 
     /// Returns a secret of the installation: 32 random bytes, created at the first call and stored.

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::database::{Durability, Locked};
@@ -224,7 +225,7 @@ pub(crate) fn trim(transaction: &Transaction<'_>, oldest_ms: u64) -> sql::Result
 /// Returns the digest of the ID of a result.
 pub(crate) fn result_digest(result: &str) -> String {
     let digest = Sha256::digest(result.as_bytes());
-    digest[..DIGEST_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&digest[..DIGEST_BYTES])
 }
 
 fn from_row(row: &Row<'_>) -> sql::Result<FeedbackRecord> {

@@ -4,10 +4,11 @@
 
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
+
 use crate::clock::add_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
-use crate::secret::hex;
 use crate::sql::{self, Row, Transaction, params};
 use crate::store::Store;
 
@@ -119,7 +120,8 @@ impl Store {
     ) -> Result<LockProfileOutcome, StoreError> {
         let mut token = [0; 16];
         getrandom::fill(&mut token).map_err(|source| StoreError::Random { source })?;
-        let lease = ProfileLease { team: team.to_owned(), name: name.to_owned(), token: hex(&token) };
+        let lease =
+            ProfileLease { team: team.to_owned(), name: name.to_owned(), token: HEXLOWER.encode(&token) };
         self.database()
             .write(Durability::Process, |transaction| lock(transaction, lease, now_ms, add_ms(now_ms, ttl)))
     }

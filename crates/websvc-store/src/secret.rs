@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -31,7 +32,7 @@ impl ApiSecret {
     pub(crate) fn random() -> Result<Self, StoreError> {
         let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes).map_err(|source| StoreError::Random { source })?;
-        Ok(Self(format!("{KEY_PREFIX}{}", hex(&bytes))))
+        Ok(Self(format!("{KEY_PREFIX}{}", HEXLOWER.encode(&bytes))))
     }
 
     /// Returns the secret as text, to be shown once.
@@ -71,7 +72,7 @@ impl SecretHash {
 
     /// Returns the id of the key with this hash.
     pub(crate) fn id(&self) -> String {
-        hex(&self.0[..ID_BYTES])
+        HEXLOWER.encode(&self.0[..ID_BYTES])
     }
 
     /// Compares two hashes in constant time.
@@ -85,13 +86,6 @@ impl fmt::Debug for SecretHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SecretHash(..)")
     }
-}
-
-/// Returns bytes as lower-case hex digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Placeholders for keys in examples and templates, in lower case and without separators.
@@ -150,7 +144,7 @@ mod tests {
     fn hash_is_sha_256_and_id_is_its_prefix() {
         // The test vector "abc" of FIPS 180-2.
         let hash = SecretHash::from_secret("abc");
-        assert!(hex(hash.as_bytes()).starts_with("ba7816bf8f01cfea414140de5dae2223"));
+        assert!(HEXLOWER.encode(hash.as_bytes()).starts_with("ba7816bf8f01cfea414140de5dae2223"));
         assert_eq!(hash.id(), "ba7816bf8f01");
         assert_eq!(format!("{:012x}", hash.tag()), hash.id());
     }

@@ -8,7 +8,6 @@
 #![deny(missing_docs)]
 
 mod blocking;
-mod counts;
 mod credits;
 mod error;
 mod runner;
@@ -16,7 +15,6 @@ mod sweep;
 mod work;
 
 pub use blocking::run_blocking;
-pub use counts::EndCounts;
 pub use credits::{hold_for_task, hold_for_team, is_anonymous};
 pub use error::TaskError;
 pub use runner::run;

@@ -31,7 +31,7 @@ pub(super) const LAYERS: &[Layer] = &[
     layer("websvc-notify", &["websvc-transport", "websvc-types"]),
     layer("websvc-audit", &["websvc-transport", "websvc-types", "websvc-notify"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
-    layer("websvc-browser", &["websvc-transport"]),
+    layer("websvc-browser", &["websvc-stage", "websvc-transport"]),
     // Its connection to the browser is a trait, which the sessions implement.
     layer("websvc-sandbox", &[]),
     layer("websvc-model", &["websvc-stage", "websvc-transport"]),

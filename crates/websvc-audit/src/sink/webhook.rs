@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 use http::HeaderMap;
 use sha2::{Digest, Sha256};
 use url::{Host, Url};
@@ -62,7 +63,7 @@ impl WebhookSink {
     async fn post(&self, body: &Bytes) -> Result<Outcome, SinkError> {
         let message = WebhookRequest {
             // The same ID for the same events, so that the receiver recognizes a repeated batch.
-            id: format!("msg_{}", hex(&Sha256::digest(body)[..16])),
+            id: format!("msg_{}", HEXLOWER.encode(&Sha256::digest(body)[..16])),
             sent_at: jiff::Timestamp::now(),
             body: body.clone(),
             headers: HeaderMap::new(),
@@ -102,15 +103,6 @@ fn is_loopback(host: &Host<&str>) -> bool {
         Host::Ipv4(address) => address.is_loopback(),
         Host::Ipv6(address) => address.is_loopback(),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

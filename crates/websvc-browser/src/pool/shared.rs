@@ -12,7 +12,7 @@ use crate::backoff::Backoff;
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
 use crate::installation::Installation;
-use crate::metrics::Counters;
+use crate::metrics::BrowserMetrics;
 use crate::page::WarmPage;
 use crate::process::{BrowserProcess, RetireReason};
 use crate::sandbox::Sandbox;
@@ -32,7 +32,7 @@ pub(super) struct Shared {
     pub(super) last_start: parking_lot::Mutex<StartSummary>,
     /// The installed program, once its version is known.
     pub(super) installation: Arc<OnceCell<Installation>>,
-    pub(super) counters: Counters,
+    pub(super) metrics: BrowserMetrics,
     /// The number of calls of `stop`. Changed only while `current` is locked.
     pub(super) stop_count: AtomicU64,
 }
@@ -67,8 +67,8 @@ impl Shared {
     /// Counts a process that accepts no more pages, once.
     pub(super) fn record_retirement(&self, process: &BrowserProcess) {
         match process.take_retire_reason() {
-            Some(RetireReason::Crashed) => self.counters.crashed(),
-            Some(RetireReason::Retired) => self.counters.recycled(),
+            Some(RetireReason::Crashed) => self.metrics.crashed.add(1),
+            Some(RetireReason::Retired) => self.metrics.recycled.add(1),
             None => {}
         }
     }

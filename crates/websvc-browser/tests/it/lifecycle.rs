@@ -63,7 +63,7 @@ async fn stop_fails_open_pages_and_starts_no_process() {
     let failed = in_flight.await.unwrap();
     assert!(matches!(failed, Err(BrowserError::Crashed | BrowserError::Navigation { .. })), "{failed:?}");
     assert_eq!(setup.browser.status().await.process, None);
-    assert_eq!(setup.browser.metrics().await.started, 1);
+    assert_eq!(setup.browser.metrics().started.get(), 1);
 }
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn free_page_is_for_the_team_with_the_fewest_pages() {
 
 /// Waits until this many pages wait for a permit.
 async fn waiting_for_permits(browser: &Browser, pages: u64) {
-    while browser.metrics().await.waiting != pages {
+    while browser.metrics().waiting() != pages {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

@@ -44,7 +44,7 @@ async fn open_large(web: websvc_testkit::TestWebBuilder, config: BrowserConfig) 
     assert!(!neighbor.is_finished(), "{:?}", neighbor.await.map(|outcome| outcome.map(|page| page.status)));
     assert_eq!(setup.browser.status().await.process, chromium, "the browser itself continues");
     assert_eq!(setup.web.count(LARGE), 0, "the page is not opened again");
-    let failed = setup.browser.metrics().await.failed;
+    let failed = setup.browser.metrics().failed.counts();
     assert!(failed.contains(&("memory_exceeded", 1)), "{failed:?}");
     neighbor.abort();
     setup.browser.stop().await;

@@ -155,8 +155,8 @@ async fn remote_browser_renders_pages_actions_and_screenshots() {
         assert!(agent.contains("Chrome/") && !agent.contains("Headless"), "{agent}");
         let status = setup.browser.status().await;
         assert_eq!((status.process, status.memory_bytes, status.warning), (None, 0, None));
-        let metrics = setup.browser.metrics().await;
-        assert_eq!((metrics.started, metrics.opened, metrics.crashed), (1, 1, 0));
+        let metrics = setup.browser.metrics();
+        assert_eq!((metrics.started.get(), metrics.opened.get(), metrics.crashed.get()), (1, 1, 0));
         assert_eq!(setup.wait_all_closed().await.pages, 0);
         setup.browser.stop().await;
         chromium.wait_empty().await;
@@ -248,9 +248,9 @@ async fn lost_connection_fails_pages_with_a_response_and_is_reestablished() {
     assert!(matches!(lost, Err(BrowserError::Crashed)), "{lost:?}");
     chromium.wait_empty().await;
     assert!(setup.render("http://a.test/").await.html.contains("words of a page"));
-    let metrics = setup.browser.metrics().await;
-    assert_eq!((metrics.started, metrics.crashed, metrics.recycled), (2, 1, 0));
-    assert!(metrics.failed.contains(&("crashed", 1)), "{metrics:?}");
+    let metrics = setup.browser.metrics();
+    assert_eq!((metrics.started.get(), metrics.crashed.get(), metrics.recycled.get()), (2, 1, 0));
+    assert!(metrics.failed.counts().contains(&("crashed", 1)), "{metrics:?}");
     setup.browser.stop().await;
 }
 
@@ -265,7 +265,7 @@ async fn stop_fails_open_pages_and_does_not_reconnect() {
     setup.browser.stop().await;
     let failed = in_flight.await.unwrap();
     assert!(matches!(failed, Err(BrowserError::Crashed)), "{failed:?}");
-    assert_eq!(setup.browser.metrics().await.started, 1);
+    assert_eq!(setup.browser.metrics().started.get(), 1);
     chromium.wait_empty().await;
 }
 

@@ -8,7 +8,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use indicatif::HumanBytes;
 use serde::Serialize;
 use tar::{Builder, Header};
 use tempfile::{NamedTempFile, TempDir};
@@ -21,6 +20,7 @@ use crate::CommandContext;
 use crate::app;
 use crate::args::Backup;
 use crate::data_dir::{DataDir, INDEX_DIR};
+use crate::human_bytes::HumanBytes;
 use crate::output;
 
 /// Size of the write buffer.

@@ -3,7 +3,6 @@
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail, ensure};
-use indicatif::HumanBytes;
 use serde_json::json;
 use url::Url;
 use websvc_scrape::blocklist::{LIST_MAX_BYTES, ListFile, WriteOutcome};
@@ -13,6 +12,7 @@ use websvc_types::counted;
 use crate::CommandContext;
 use crate::app::client;
 use crate::args::{BlocklistCommand, Common};
+use crate::human_bytes::HumanBytes;
 use crate::output;
 
 /// Time limit for fetching one list.

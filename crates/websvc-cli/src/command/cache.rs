@@ -1,7 +1,6 @@
 //! `websvc cache`: shows and purges the page cache. Works while a server runs.
 
 use anyhow::Result;
-use indicatif::HumanBytes;
 use serde_json::json;
 use websvc_store::{CacheSize, Store};
 use websvc_types::counted;
@@ -9,6 +8,7 @@ use websvc_types::counted;
 use crate::CommandContext;
 use crate::app::{self, cache_limits};
 use crate::args::{CacheCommand, Purge};
+use crate::human_bytes::HumanBytes;
 use crate::output;
 
 /// Runs `websvc cache`.

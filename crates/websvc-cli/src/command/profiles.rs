@@ -1,7 +1,6 @@
 //! `websvc profiles`: lists and deletes browser profiles. Works while a server runs.
 
 use anyhow::{Result, ensure};
-use indicatif::HumanBytes;
 use serde_json::json;
 use websvc_store::ProfileRecord;
 
@@ -9,6 +8,7 @@ use super::keys::time;
 use crate::CommandContext;
 use crate::app;
 use crate::args::ProfilesCommand;
+use crate::human_bytes::HumanBytes;
 use crate::output::{self, Table};
 
 /// Runs `websvc profiles`.

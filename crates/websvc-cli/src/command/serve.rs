@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -14,7 +15,7 @@ use url::Url;
 use websvc_browser::Browser;
 use websvc_server::audit::Audit;
 use websvc_server::{AdmissionLimits, Authentication, Jobs, PublicUrlConfig, Service, ServiceConfig};
-use websvc_stage::TraceCounters;
+use websvc_stage::TraceMetrics;
 use websvc_store::{StaticKeys, Store};
 use websvc_transport::{BoxFuture, Server, ServerConfig, ShutdownReport, TlsFiles};
 
@@ -49,9 +50,9 @@ pub(crate) async fn serve(
         Some(TraceExport { settings, exporter }) => Some((settings.exporter_config(&config)?, exporter)),
         None => None,
     };
-    let counters = exporting.as_ref().map(|(_, exporter)| exporter.counters());
+    let metrics = exporting.as_ref().map(|(_, exporter)| exporter.metrics());
     let keys = static_keys()?;
-    let running = start(&config, &data_dir, counters).await?;
+    let running = start(&config, &data_dir, metrics).await?;
     require_auth_off_loopback(&config, running.server.local_addr(), arguments.insecure)?;
     running.evict_stale_pages(&config).await?;
     // Registered before the line is printed: its reader may send a signal at once.
@@ -88,7 +89,7 @@ pub(crate) struct Running {
 pub(crate) async fn start(
     config: &Config,
     data_dir: &DataDir,
-    traces: Option<TraceCounters>,
+    traces: Option<Arc<TraceMetrics>>,
 ) -> Result<Running> {
     check_listen(&config.server.listen)?;
     let access = IndexMode::Write(data_dir.lock()?);

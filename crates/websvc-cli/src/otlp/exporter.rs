@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
@@ -9,7 +10,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
-use websvc_stage::TraceCounters;
+use websvc_stage::TraceMetrics;
 use websvc_transport::{Client, FetchRequest, RedirectPolicy};
 
 use crate::otlp::encode;
@@ -84,7 +85,7 @@ impl fmt::Debug for ExporterConfig {
 pub(crate) struct Exporter {
     queue: Receiver<FinishedSpan>,
     batch_config: BatchConfig,
-    counters: TraceCounters,
+    metrics: Arc<TraceMetrics>,
     batch: Vec<FinishedSpan>,
     /// True if the last batch was not exported.
     is_failing: bool,
@@ -122,15 +123,15 @@ impl Exporter {
     pub(crate) fn new(
         queue: Receiver<FinishedSpan>,
         batch_config: BatchConfig,
-        counters: TraceCounters,
+        metrics: Arc<TraceMetrics>,
     ) -> Self {
-        Self { queue, batch_config, counters, batch: Vec::new(), is_failing: false }
+        Self { queue, batch_config, metrics, batch: Vec::new(), is_failing: false }
     }
 
     /// Returns the counters of exported, dropped and failed spans.
     #[must_use]
-    pub(crate) fn counters(&self) -> TraceCounters {
-        self.counters.clone()
+    pub(crate) fn metrics(&self) -> Arc<TraceMetrics> {
+        Arc::clone(&self.metrics)
     }
 
     /// Sends spans until `stop` is ready, then the remaining ones for at most 5 seconds.
@@ -160,7 +161,7 @@ impl Exporter {
             self.record_result(result.unwrap_or(Err(ExportError::Unreachable)));
             if timed_out {
                 while self.queue.try_recv().is_ok() {
-                    self.counters.record_failed(1);
+                    self.metrics.failed.add(1);
                 }
                 return;
             }
@@ -219,13 +220,13 @@ impl Exporter {
         self.batch.clear();
         match result {
             Ok(()) => {
-                self.counters.record_exported(spans);
+                self.metrics.exported.add(spans);
                 if std::mem::take(&mut self.is_failing) {
                     tracing::info!("OTLP export recovered");
                 }
             }
             Err(error) => {
-                self.counters.record_failed(spans);
+                self.metrics.failed.add(spans);
                 if !std::mem::replace(&mut self.is_failing, true) {
                     tracing::warn!(reason = %error, "OTLP export failed");
                 }

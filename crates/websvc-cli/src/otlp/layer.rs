@@ -1,6 +1,7 @@
 //! A `tracing` layer that records the spans to export.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use tokio::sync::mpsc::Sender;
@@ -9,7 +10,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
-use websvc_stage::{REQUEST, TARGET, TraceCounters, field};
+use websvc_stage::{REQUEST, TARGET, TraceMetrics, field};
 
 use crate::otlp::context::{SpanId, TraceContext, TraceId, TraceParent};
 use crate::otlp::sampler::Sampler;
@@ -23,7 +24,7 @@ use crate::otlp::span::{FinishedSpan, Value};
 pub(crate) struct SpanLayer {
     sampler: Sampler,
     queue: Sender<FinishedSpan>,
-    counters: TraceCounters,
+    metrics: Arc<TraceMetrics>,
 }
 
 /// A span that is being recorded.
@@ -40,8 +41,8 @@ struct ActiveSpan {
 }
 
 impl SpanLayer {
-    pub(crate) fn new(sampler: Sampler, queue: Sender<FinishedSpan>, counters: TraceCounters) -> Self {
-        Self { sampler, queue, counters }
+    pub(crate) fn new(sampler: Sampler, queue: Sender<FinishedSpan>, metrics: Arc<TraceMetrics>) -> Self {
+        Self { sampler, queue, metrics }
     }
 
     /// Returns the context and the parent of the span of a request; `None` if its trace is not sampled.
@@ -122,7 +123,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanLayer {
             attributes,
         };
         if self.queue.try_send(finished).is_err() {
-            self.counters.record_dropped();
+            self.metrics.dropped.add(1);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The queue between the layer that records spans and the exporter that sends them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use websvc_stage::TraceCounters;
+use websvc_stage::TraceMetrics;
 
 use crate::otlp::exporter::Exporter;
 use crate::otlp::layer::SpanLayer;
@@ -25,13 +26,13 @@ impl Default for BatchConfig {
     }
 }
 
-/// Returns the two ends of a new queue of spans. Spans that do not fit in it are counted in `counters`.
+/// Returns the two ends of a new queue of spans. Spans that do not fit in it are counted in `metrics`.
 #[must_use]
 pub(crate) fn pipeline(
     sampler: Sampler,
     batch_config: BatchConfig,
-    counters: TraceCounters,
+    metrics: Arc<TraceMetrics>,
 ) -> (SpanLayer, Exporter) {
     let (sender, receiver) = tokio::sync::mpsc::channel(batch_config.queue.max(1));
-    (SpanLayer::new(sampler, sender, counters.clone()), Exporter::new(receiver, batch_config, counters))
+    (SpanLayer::new(sampler, sender, Arc::clone(&metrics)), Exporter::new(receiver, batch_config, metrics))
 }

@@ -158,8 +158,7 @@ fn is_device(stem: &str) -> bool {
 
 /// Returns the longest prefix of a text with at most `max_bytes` bytes.
 fn truncate(text: &str, max_bytes: usize) -> &str {
-    let end = (0..=max_bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or_default()]
+    &text[..text.floor_char_boundary(max_bytes)]
 }
 
 /// Returns a short hash that distinguishes a URL from others.

@@ -160,10 +160,7 @@ fn units(passages: &Passages) -> Vec<Range<usize>> {
 /// Adds a range, split at spaces if it is long.
 fn push_split(markdown: &str, mut range: Range<usize>, units: &mut Vec<Range<usize>>) {
     while range.len() > MAX_UNIT_BYTES {
-        let mut end = range.start + MAX_UNIT_BYTES;
-        while !markdown.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = markdown.floor_char_boundary(range.start + MAX_UNIT_BYTES);
         let piece = &markdown[range.start..end];
         let end = piece.rfind(char::is_whitespace).filter(|at| *at > 0).map_or(end, |at| range.start + at);
         units.push(range.start..end);

@@ -1,11 +1,10 @@
 //! Wraps a source to count its responses by outcome and to measure their latency.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime};
 
 use parking_lot::Mutex;
-use websvc_stage::{Stage, StageTimes};
+use websvc_stage::{Counter, CountersBy, Distribution, Histogram, Stage, StageTimes};
 use websvc_validate::SourceKind;
 
 use super::{
@@ -13,8 +12,9 @@ use super::{
     SourceResponse,
 };
 
-/// The upper bounds of the latency histogram, in milliseconds. Longer requests are counted in an additional bucket.
-pub const LATENCY_BOUNDS_MS: [u64; 11] = [1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000];
+/// The upper bounds of the histogram of latencies, in microseconds.
+const LATENCY_BOUNDS_US: &[u64] =
+    &[1_000, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 10_000_000];
 
 /// The metrics of a source since the start of the process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,10 +29,8 @@ pub struct SourceMetrics {
     pub unavailable: Vec<(FailureKind, u64)>,
     /// Requests that were cancelled before their response.
     pub cancelled: u64,
-    /// The cumulative number of requests for each of [`LATENCY_BOUNDS_MS`], and finally of all requests.
-    pub latency_counts: Vec<u64>,
-    /// The sum of the latencies in microseconds.
-    pub total_us: u64,
+    /// The latencies of all requests.
+    pub latencies: Distribution,
     /// The time and the kind of the last failure.
     pub last_failure: Option<(SystemTime, FailureKind)>,
     /// The state of the circuit breaker.
@@ -44,13 +42,11 @@ pub struct SourceMetrics {
 pub(crate) struct InstrumentedSource {
     source: Arc<dyn SearchSource>,
     stages: StageTimes,
-    results: AtomicU64,
-    empty: AtomicU64,
-    unavailable: [AtomicU64; FailureKind::ALL.len()],
-    cancelled: AtomicU64,
-    /// The number of requests per bucket, not cumulative.
-    latency_counts: [AtomicU64; LATENCY_BOUNDS_MS.len() + 1],
-    total_us: AtomicU64,
+    results: Counter,
+    empty: Counter,
+    unavailable: CountersBy<FailureKind>,
+    cancelled: Counter,
+    latencies: Histogram,
     /// Only the kind of the failure is stored: its text may belong to a request with zero data retention.
     last_failure: Mutex<Option<(SystemTime, FailureKind)>>,
 }
@@ -60,47 +56,38 @@ impl InstrumentedSource {
         Self {
             source,
             stages,
-            results: AtomicU64::default(),
-            empty: AtomicU64::default(),
-            unavailable: Default::default(),
-            cancelled: AtomicU64::default(),
-            latency_counts: Default::default(),
-            total_us: AtomicU64::default(),
+            results: Counter::default(),
+            empty: Counter::default(),
+            unavailable: CountersBy::new(FailureKind::ALL),
+            cancelled: Counter::default(),
+            latencies: Histogram::new(LATENCY_BOUNDS_US),
             last_failure: Mutex::default(),
         }
     }
 
     pub(crate) fn metrics(&self) -> SourceMetrics {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let mut total = 0;
-        let latency_counts = self.latency_counts.iter().map(|bucket| {
-            total += read(bucket);
-            total
-        });
         SourceMetrics {
             name: self.source.name().to_owned(),
-            results: read(&self.results),
-            empty: read(&self.empty),
-            unavailable: FailureKind::ALL.into_iter().zip(self.unavailable.iter().map(read)).collect(),
-            cancelled: read(&self.cancelled),
-            latency_counts: latency_counts.collect(),
-            total_us: read(&self.total_us),
+            results: self.results.get(),
+            empty: self.empty.get(),
+            unavailable: self.unavailable.counts(),
+            cancelled: self.cancelled.get(),
+            latencies: self.latencies.distribution(),
             last_failure: *self.last_failure.lock(),
             health: self.source.health(),
         }
     }
 
     fn count(&self, response: &SourceResponse) {
-        let counter = match response {
-            SourceResponse::Results { hits, .. } if hits.is_empty() => &self.empty,
-            SourceResponse::Results { .. } => &self.results,
+        match response {
+            SourceResponse::Results { hits, .. } if hits.is_empty() => self.empty.add(1),
+            SourceResponse::Results { .. } => self.results.add(1),
             SourceResponse::Unavailable { failure, .. } => {
                 let last = Some((SystemTime::now(), *failure));
                 *self.last_failure.lock() = last;
-                &self.unavailable[*failure as usize]
+                self.unavailable.add(*failure, 1);
             }
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -155,15 +142,9 @@ struct SourceCallGuard<'a> {
 
 impl Drop for SourceCallGuard<'_> {
     fn drop(&mut self) {
-        let elapsed = self.started.elapsed();
-        let bucket =
-            LATENCY_BOUNDS_MS.iter().position(|bound| elapsed.as_micros() <= u128::from(*bound) * 1_000);
-        self.instrumented.latency_counts[bucket.unwrap_or(LATENCY_BOUNDS_MS.len())]
-            .fetch_add(1, Ordering::Relaxed);
-        let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
-        self.instrumented.total_us.fetch_add(micros, Ordering::Relaxed);
+        self.instrumented.latencies.count(self.started.elapsed());
         if !self.is_finished {
-            self.instrumented.cancelled.fetch_add(1, Ordering::Relaxed);
+            self.instrumented.cancelled.add(1);
         }
     }
 }

@@ -38,7 +38,7 @@ pub use failure::FailureKind;
 pub use http_json::{ApiDefinition, DeclarationError, HttpJson, HttpJsonConfig, ResultKind};
 pub use index::IndexSource;
 pub(crate) use instrumented::InstrumentedSource;
-pub use instrumented::{LATENCY_BOUNDS_MS, SourceMetrics};
+pub use instrumented::SourceMetrics;
 pub use searxng::{Searxng, SearxngConfig};
 pub use websvc_index::HitImage;
 pub use websvc_transport::BreakerHealth as SourceHealth;

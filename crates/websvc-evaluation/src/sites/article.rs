@@ -2,14 +2,16 @@
 
 use std::fmt::Write as _;
 
+use serde::Deserialize;
 use websvc_testkit::Page;
 
+use super::filler::Filler;
 use super::pdf::pdf;
-use super::text::{Filler, Language};
 
 /// A style of markup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Style {
     /// `header`, `nav`, `main`, `article`.
     Semantic,
     /// `div` elements with classes only.
@@ -22,11 +24,14 @@ pub(super) enum Style {
     Shell,
     /// A PDF of text.
     Pdf,
+    /// JSON that a script fetches.
+    Data,
 }
 
 /// A part of a page.
-#[derive(Debug, Clone)]
-pub(super) enum Block {
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Block {
     /// Paragraphs of filler text.
     Filler(usize),
     Heading(String),
@@ -34,6 +39,7 @@ pub(super) enum Block {
     /// Rows of cells that `|` separates; the first row is the header.
     Table(Vec<String>),
     Items(Vec<String>),
+    /// Texts and URLs.
     Links(Vec<(String, String)>),
     /// Terms and their descriptions.
     Terms(Vec<(String, String)>),
@@ -41,74 +47,32 @@ pub(super) enum Block {
 }
 
 /// A page.
-#[derive(Debug, Clone)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Article {
     pub(super) url: String,
     title: String,
-    language: Language,
     style: Style,
+    /// The language tag.
+    #[serde(default = "english")]
+    language: String,
     blocks: Vec<Block>,
 }
 
-/// Returns filler paragraphs.
-pub(super) fn fill(paragraphs: usize) -> Block {
-    Block::Filler(paragraphs)
-}
-
-/// Returns a heading.
-pub(super) fn h(text: &str) -> Block {
-    Block::Heading(text.to_owned())
-}
-
-/// Returns a paragraph.
-pub(super) fn p(text: &str) -> Block {
-    Block::Paragraph(text.to_owned())
-}
-
-/// Returns a table.
-pub(super) fn table<S: AsRef<str>>(rows: &[S]) -> Block {
-    Block::Table(rows.iter().map(|row| row.as_ref().to_owned()).collect())
-}
-
-/// Returns a list.
-pub(super) fn items(texts: &[&str]) -> Block {
-    Block::Items(texts.iter().map(|&text| text.to_owned()).collect())
-}
-
-/// Returns a list of links, each a text and a URL.
-pub(super) fn links(pairs: &[(&str, &str)]) -> Block {
-    Block::Links(owned(pairs))
-}
-
-/// Returns a list of terms.
-pub(super) fn terms(pairs: &[(&str, &str)]) -> Block {
-    Block::Terms(owned(pairs))
-}
-
-/// Returns markup.
-pub(super) fn html(markup: &str) -> Block {
-    Block::Html(markup.to_owned())
-}
-
-fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|&(first, second)| (first.to_owned(), second.to_owned())).collect()
+fn english() -> String {
+    "en".to_owned()
 }
 
 impl Article {
-    /// Creates an English page.
-    pub(super) fn new(url: &str, title: &str, style: Style, blocks: Vec<Block>) -> Self {
-        Self { url: url.to_owned(), title: title.to_owned(), language: Language::English, style, blocks }
-    }
-
-    /// Sets the language.
-    pub(super) fn language(mut self, language: Language) -> Self {
-        self.language = language;
-        self
-    }
-
     /// Returns the response that serves the page.
     pub(super) fn page(&self) -> Page {
-        let media_type = if self.is_pdf() { "application/pdf" } else { "text/html; charset=utf-8" };
+        let media_type = match self.style {
+            Style::Pdf => "application/pdf",
+            Style::Data => "application/json",
+            Style::Semantic | Style::Divs | Style::Tables | Style::Bare | Style::Shell => {
+                "text/html; charset=utf-8"
+            }
+        };
         Page::new(media_type, self.bytes())
     }
 
@@ -123,18 +87,18 @@ impl Article {
         if self.is_pdf() { self.lines().join("\n") } else { self.document() }
     }
 
-    /// Returns true if a script writes the content.
+    /// Returns true if a script writes the content, or fetches it.
     #[cfg(test)]
     pub(super) fn is_shell(&self) -> bool {
-        self.style == Style::Shell
+        matches!(self.style, Style::Shell | Style::Data)
     }
 
-    fn is_pdf(&self) -> bool {
+    pub(super) fn is_pdf(&self) -> bool {
         self.style == Style::Pdf
     }
 
     fn body(&self) -> String {
-        let mut filler = Filler::new(self.language, &self.url);
+        let mut filler = Filler::new(&self.language, &self.url);
         let mut body = String::new();
         for block in &self.blocks {
             write_block(&mut body, block, &mut filler);
@@ -143,13 +107,14 @@ impl Article {
     }
 
     fn document(&self) -> String {
-        let (title, tag) = (&self.title, self.language.tag());
+        let (title, tag) = (&self.title, &self.language);
         let host = self.url.split('/').nth(2).unwrap_or_default();
         let head = format!(
             "<!doctype html><html lang={tag}><head><meta charset=utf-8><title>{title}</title></head>"
         );
         let body = self.body();
         let content = match self.style {
+            Style::Data => return body.trim_end().to_owned(),
             Style::Semantic => format!(
                 "<header><a href=/>{host}</a><nav><a href=/>Start</a> <a href=/contact>Contact</a></nav></header>\
                  <main><article><h1>{title}</h1>{body}</article></main><footer><p>© {host}</p></footer>"
@@ -180,7 +145,7 @@ impl Article {
 
     /// Returns the lines of a PDF; a heading begins with `#`.
     fn lines(&self) -> Vec<String> {
-        let mut filler = Filler::new(self.language, &self.url);
+        let mut filler = Filler::new(&self.language, &self.url);
         let mut lines = vec![format!("#{}", self.title)];
         for block in &self.blocks {
             match block {

@@ -1,28 +1,32 @@
-//! The sites of the tasks. All texts are invented; the pages are the same in every run.
+//! The sites of the tasks: data files by class of tasks. All texts are invented; the pages are the same in every run.
 
 mod article;
-mod chains;
-mod facts;
-mod hostile;
-mod languages;
-mod lists;
-mod nested;
-mod pairs;
-mod papers;
+mod filler;
 mod pdf;
-mod scripts;
-mod search;
-mod strict;
-mod tables;
-mod text;
 
-use websvc_testkit::{Page, TestWebBuilder};
+use websvc_testkit::TestWebBuilder;
 
 use article::Article;
 
 /// Hosts that the embedded index must have crawled, by their first pages.
 pub const SEARCHABLE: &[&str] =
     &["http://herbs.test/", "http://minerals.test/", "http://bridges.test/", "http://recipes-of-lenn.test/"];
+
+/// The files with the pages.
+const FILES: [(&str, &str); 12] = [
+    ("fact", include_str!("../../sites/fact.json")),
+    ("list", include_str!("../../sites/list.json")),
+    ("table", include_str!("../../sites/table.json")),
+    ("comparison", include_str!("../../sites/comparison.json")),
+    ("hops", include_str!("../../sites/hops.json")),
+    ("pdf", include_str!("../../sites/pdf.json")),
+    ("javascript", include_str!("../../sites/javascript.json")),
+    ("search", include_str!("../../sites/search.json")),
+    ("strict", include_str!("../../sites/strict.json")),
+    ("nested", include_str!("../../sites/nested.json")),
+    ("language", include_str!("../../sites/language.json")),
+    ("hostile", include_str!("../../sites/hostile.json")),
+];
 
 /// The sites of all tasks.
 #[derive(Debug)]
@@ -37,51 +41,34 @@ impl Default for Sites {
 }
 
 impl Sites {
-    /// Writes all pages.
+    /// Reads all pages.
+    ///
+    /// # Panics
+    /// If a file of pages is invalid, which a test of this crate excludes.
     #[must_use]
     pub fn new() -> Self {
-        let parts = [
-            facts::articles(),
-            lists::articles(),
-            tables::articles(),
-            pairs::articles(),
-            chains::articles(),
-            papers::articles(),
-            scripts::articles(),
-            search::articles(),
-            strict::articles(),
-            nested::articles(),
-            languages::articles(),
-            hostile::articles(),
-        ];
-        Self { articles: parts.into_iter().flatten().collect() }
+        let read = |(name, text): (&str, &str)| -> Vec<Article> {
+            serde_json::from_str(text).unwrap_or_else(|error| panic!("sites/{name}.json: {error}"))
+        };
+        Self { articles: FILES.into_iter().flat_map(read).collect() }
     }
 
     /// Serves the pages.
     #[must_use]
     pub fn serve(&self, web: TestWebBuilder) -> TestWebBuilder {
-        let web = self.articles.iter().fold(web, |web, article| web.page(&article.url, article.page()));
-        scripts::DATA.iter().fold(web, |web, (url, data)| web.page(url, Page::new("application/json", *data)))
+        self.articles.iter().fold(web, |web, article| web.page(&article.url, article.page()))
     }
 
     /// Returns the sources of all pages with a function of the URL, as text.
     #[cfg(test)]
     pub(crate) fn sources(&self) -> impl Iterator<Item = Source> {
-        let articles = self.articles.iter().map(|article| Source {
+        self.articles.iter().map(|article| Source {
             url: article.url.clone(),
             text: article.source(),
             bytes: article.bytes(),
             is_shell: article.is_shell(),
-            is_pdf: article.url.ends_with(".pdf"),
-        });
-        let data = scripts::DATA.iter().map(|(url, data)| Source {
-            url: (*url).to_owned(),
-            text: (*data).to_owned(),
-            bytes: data.as_bytes().to_vec(),
-            is_shell: true,
-            is_pdf: false,
-        });
-        articles.chain(data)
+            is_pdf: article.is_pdf(),
+        })
     }
 }
 

@@ -9,7 +9,6 @@ mod scheduler;
 mod send;
 mod sweep;
 
-pub(crate) use metrics::Counters;
 pub use metrics::WebhookMetrics;
 pub(crate) use scheduler::deliver;
 

@@ -157,22 +157,22 @@ fn ms_after(jobs: &Jobs, delay: Duration) -> u64 {
 
 /// Counts and logs an attempt, without URL and headers.
 fn report(jobs: &Jobs, delivery: Option<&WebhookDelivery>, outcome: &DeliveryOutcome) {
-    let counters = &jobs.inner.webhook_counters;
+    let metrics = &jobs.inner.webhook_metrics;
     let id = delivery.map(|delivery| delivery.id.as_str());
     let job = delivery.map(|delivery| delivery.source_id.as_str());
     let event = delivery.map(|delivery| delivery.event.wire_name(delivery.source));
     match outcome {
         DeliveryOutcome::Delivered => {
-            counters.record_delivered();
+            metrics.delivered.add(1);
             tracing::debug!(id, job, event, "webhook event delivered");
         }
         DeliveryOutcome::Failed { error, retry_at_ms: Some(_), .. } => {
-            counters.record_failed();
+            metrics.failed.add(1);
             tracing::info!(id, job, event, error, "webhook delivery failed; retrying later");
         }
         DeliveryOutcome::Failed { error, retry_at_ms: None, .. } => {
-            counters.record_failed();
-            counters.record_dead_letters(1);
+            metrics.failed.add(1);
+            metrics.dead_letters.add(1);
             tracing::warn!(id, job, event, error, "webhook delivery failed; the event is a dead letter now");
         }
     }

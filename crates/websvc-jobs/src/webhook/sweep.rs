@@ -15,7 +15,7 @@ pub(super) async fn sweep(jobs: &Jobs) -> Result<(), TaskError> {
             .with_store(|store, config| store.sweep_webhooks(config.webhooks.retention, store.now_ms()))
             .await?;
         expired += report.expired;
-        jobs.inner.webhook_counters.record_dead_letters(report.expired);
+        jobs.inner.webhook_metrics.dead_letters.add(report.expired);
         if !report.has_more() {
             break;
         }

@@ -19,7 +19,7 @@ use super::time_budget::TimeBudget;
 use super::too_long::{Excess, excess};
 use crate::error::ModelError;
 use crate::feature::Feature;
-use crate::metrics::ModelCounters;
+use crate::metrics::FeaturesMetrics;
 
 /// The maximum size of a response, in bytes.
 const MAX_BODY_BYTES: u64 = 1024 * 1024;
@@ -59,7 +59,7 @@ pub(crate) struct EndpointRole {
     pub(crate) index: usize,
     /// The time after which a request is not sent again, because another endpoint can answer it; `None` for the last one.
     pub(crate) max_retry_time: Option<Duration>,
-    pub(crate) counters: Arc<ModelCounters>,
+    pub(crate) metrics: Arc<FeaturesMetrics>,
 }
 
 /// The failure of one attempt to send a request.
@@ -146,7 +146,7 @@ impl Endpoint {
             let pause = retries.next_pause(kind, time).filter(|pause| !self.is_after_retries(*pause, time));
             let Some(pause) = pause else { return Err(error.into()) };
             if let Some(feature) = feature {
-                self.role.counters.count_retry(feature);
+                self.role.metrics.of_feature(feature).retries.add(1);
             }
             tokio::time::sleep(pause).await;
         }

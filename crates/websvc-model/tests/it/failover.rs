@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use websvc_model::{
     Completion, CompletionContent, CompletionRequest, EndpointConfig, FailoverError, FailoverModel, Feature,
-    Model, ModelError, OpenAiConfig, ResponseFormat, Usage,
+    Model, ModelError, OpenAiConfig, ResponseFormat,
 };
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
@@ -90,9 +90,9 @@ async fn next_endpoint_answers_and_the_failed_one_is_skipped() {
         assert_eq!(endpoints.answer(Feature::Summary).await, "two", "the first one is skipped");
         assert_eq!(endpoints.counts(), (1, 2));
         let metrics = endpoints.model.metrics().unwrap();
-        let [first, second] = &metrics.endpoints[..] else { panic!("{metrics:?}") };
-        assert_eq!((first.failed, first.skipped, first.is_paused), (1, 1, true));
-        assert_eq!((second.answered, second.failed, second.is_paused), (2, 0, false));
+        let [(first, true), (second, false)] = &metrics.endpoints[..] else { panic!("{metrics:?}") };
+        assert_eq!((first.failed.get(), first.skipped.get()), (1, 1));
+        assert_eq!((second.answered.get(), second.failed.get()), (2, 0));
     }
 }
 
@@ -187,14 +187,16 @@ async fn requests_are_counted_by_feature() {
     endpoints.complete(Feature::Judge).await.unwrap_err();
     let metrics = endpoints.model.metrics().unwrap();
     let of = |feature: Feature| &metrics.features[feature as usize];
-    let count = |feature, name| of(feature).outcomes.iter().find(|(outcome, _)| *outcome == name).unwrap().1;
+    let count =
+        |feature, name| of(feature).outcomes.counts().iter().find(|(outcome, _)| *outcome == name).unwrap().1;
+    let tokens = |feature| (of(feature).input_tokens.get(), of(feature).output_tokens.get());
     let question = of(Feature::Question);
     assert_eq!((count(Feature::Question, "answered"), count(Feature::Question, "invalid_response")), (1, 1));
-    assert_eq!((question.retries, question.durations.counts.last()), (1, Some(&2)));
+    assert_eq!((question.retries.get(), question.durations.distribution().counts.last()), (1, Some(&2)));
     // The tokens of a response that cannot be used were spent, too.
-    assert_eq!(question.usage, Usage { input_tokens: 22, output_tokens: 14 });
-    assert_eq!((count(Feature::Judge, "rejected"), of(Feature::Judge).usage), (1, Usage::default()));
-    assert_eq!(of(Feature::Json).durations.counts.last(), Some(&0));
+    assert_eq!(tokens(Feature::Question), (22, 14));
+    assert_eq!((count(Feature::Judge, "rejected"), tokens(Feature::Judge)), (1, (0, 0)));
+    assert_eq!(of(Feature::Json).durations.distribution().counts.last(), Some(&0));
 }
 
 #[tokio::test]
@@ -207,7 +209,7 @@ async fn reranking_uses_the_next_endpoint_and_is_counted() {
     let found = endpoints.model.rerank("tea", &["a"], 1, deadline).await.unwrap();
     assert_eq!(found.total_tokens, Some(21));
     let metrics = endpoints.model.metrics().unwrap();
-    assert_eq!(metrics.features[Feature::Rerank as usize].usage.input_tokens, 21);
+    assert_eq!(metrics.features[Feature::Rerank as usize].input_tokens.get(), 21);
 }
 
 #[tokio::test]

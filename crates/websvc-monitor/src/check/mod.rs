@@ -206,7 +206,7 @@ impl CheckRun {
     fn record_start(&self) {
         if let (Some(due_ms), None) = (self.record.scheduled_for_ms, self.record.started_at_ms) {
             let delay_ms = self.now_ms().saturating_sub(due_ms);
-            self.monitors.inner.counters.record_start(Duration::from_millis(delay_ms));
+            self.monitors.inner.metrics.start_delay.count(Duration::from_millis(delay_ms));
         }
     }
 

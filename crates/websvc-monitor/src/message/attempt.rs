@@ -185,7 +185,7 @@ async fn record(monitors: &Monitors, message: &MessageRecord, attempt: Attempt) 
     let Some(recorded) = recorded(monitors, message, attempt) else { return };
     let Recorded { outcome, counted, error } = recorded;
     report(message, error.as_deref(), counted);
-    monitors.inner.message_counters.record(message.kind, counted);
+    monitors.inner.message_metrics.add((message.kind, counted), 1);
     loop {
         let (owned, error) = (message.clone(), error.clone());
         let recording = monitors.run_blocking(move |inner| {

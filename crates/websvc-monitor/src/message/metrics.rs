@@ -1,94 +1,41 @@
-//! Counters of messages since the start of the process.
+//! Metrics of messages.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
+use websvc_stage::CountersBy;
 use websvc_store::MessageKind;
 
-/// Counts of the messages of one kind since the start of the process.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct MessageCounts {
-    /// Messages that were sent.
-    pub sent: u64,
-    /// Failed attempts that are repeated.
-    pub retried: u64,
-    /// Messages that failed for good.
-    pub failed: u64,
-    /// Messages that were no longer wanted.
-    pub dropped: u64,
-}
-
-/// Counts of messages since the start of the process.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct MessageMetrics {
-    /// Emails about checks.
-    pub emails: MessageCounts,
-    /// Emails that ask for a confirmation.
-    pub confirmations: MessageCounts,
-    /// Slack messages.
-    pub slack: MessageCounts,
-}
-
-/// The atomic counters behind [`MessageMetrics`].
-#[derive(Debug, Default)]
-pub(crate) struct MessageCounters {
-    emails: Counters,
-    confirmations: Counters,
-    slack: Counters,
-}
-
-#[derive(Debug, Default)]
-struct Counters {
-    sent: AtomicU64,
-    retried: AtomicU64,
-    failed: AtomicU64,
-    dropped: AtomicU64,
-}
+/// Numbers of messages by kind and outcome, since the start of the process.
+pub type MessageMetrics = CountersBy<(MessageKind, CountedOutcome)>;
 
 /// The end of an attempt, as it is counted.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum CountedOutcome {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountedOutcome {
+    /// The message was sent.
     Sent,
+    /// The attempt failed and is repeated.
     Retried,
+    /// The message failed for good.
     Failed,
+    /// The message was no longer wanted.
     Dropped,
 }
 
-impl MessageCounters {
-    pub(super) fn record(&self, kind: MessageKind, outcome: CountedOutcome) {
-        let counters = match kind {
-            // It becomes messages, which are counted.
-            MessageKind::Check => return,
-            MessageKind::Confirmation => &self.confirmations,
-            MessageKind::Email => &self.emails,
-            MessageKind::Slack => &self.slack,
-        };
-        let counter = match outcome {
-            CountedOutcome::Sent => &counters.sent,
-            CountedOutcome::Retried => &counters.retried,
-            CountedOutcome::Failed => &counters.failed,
-            CountedOutcome::Dropped => &counters.dropped,
-        };
-        counter.fetch_add(1, Relaxed);
-    }
+impl CountedOutcome {
+    const ALL: [Self; 4] = [Self::Sent, Self::Retried, Self::Failed, Self::Dropped];
 
-    pub(crate) fn metrics(&self) -> MessageMetrics {
-        let Self { emails, confirmations, slack } = self;
-        MessageMetrics {
-            emails: emails.counts(),
-            confirmations: confirmations.counts(),
-            slack: slack.counts(),
+    /// Returns the value of the label.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Retried => "retried",
+            Self::Failed => "failed",
+            Self::Dropped => "dropped",
         }
     }
 }
 
-impl Counters {
-    fn counts(&self) -> MessageCounts {
-        let Self { sent, retried, failed, dropped } = self;
-        MessageCounts {
-            sent: sent.load(Relaxed),
-            retried: retried.load(Relaxed),
-            failed: failed.load(Relaxed),
-            dropped: dropped.load(Relaxed),
-        }
-    }
+/// Returns counters of 0. There are none for [`MessageKind::Check`]: it becomes messages, which are counted.
+pub(crate) fn message_metrics() -> MessageMetrics {
+    let kinds = [MessageKind::Email, MessageKind::Confirmation, MessageKind::Slack];
+    CountersBy::new(kinds.into_iter().flat_map(|kind| CountedOutcome::ALL.map(|outcome| (kind, outcome))))
 }

@@ -10,6 +10,6 @@ mod expand;
 mod metrics;
 mod sender;
 
-pub(crate) use metrics::MessageCounters;
-pub use metrics::{MessageCounts, MessageMetrics};
+pub(crate) use metrics::message_metrics;
+pub use metrics::{CountedOutcome, MessageMetrics};
 pub(crate) use sender::Messages;

@@ -135,7 +135,14 @@ impl Running {
     /// Waits until this many checks with a status are counted.
     async fn wait_for_count(&self, status: CheckStatus, expected: u64) {
         let polling = async {
-            while self.monitors.check_metrics().ended.iter().all(|ended| *ended != (status, expected)) {
+            while self
+                .monitors
+                .check_metrics()
+                .ended
+                .counts()
+                .iter()
+                .all(|ended| *ended != (status, expected))
+            {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
@@ -194,7 +201,8 @@ async fn delay_of_a_check_is_counted_from_its_due_time_once() {
     running.run_monitors();
     running.wait(&monitor, |checks| count(checks, CheckStatus::Running) == 1).await;
     let delayed = |running: &Running| {
-        let Distribution { bounds_us, counts, total_us } = running.monitors.check_metrics().start_delay;
+        let Distribution { bounds_us, counts, total_us } =
+            running.monitors.check_metrics().start_delay.distribution();
         let bucket = counts.iter().position(|count| *count > 0).map(|index| bounds_us[index]);
         (bucket, counts.last().copied().unwrap(), total_us >= 100_000_000)
     };

@@ -8,6 +8,7 @@ mod report;
 use std::fmt;
 use std::time::SystemTime;
 
+use data_encoding::HEXLOWER;
 use jiff::Timestamp;
 use lettre::Message;
 use lettre::message::header::{ContentTransferEncoding, ContentType, HeaderName, HeaderValue};
@@ -20,7 +21,6 @@ pub(crate) use plain::{change_words, notes, summary};
 pub use report::ReportMail;
 
 use crate::address::{EmailAddress, Mailbox, header_text};
-use crate::token::hex;
 
 /// Separates the parts of a message. Neither of the encodings that are used can produce `=_` (RFC 2045, section 6.7),
 /// so no text can end its part.
@@ -54,7 +54,7 @@ impl Mail {
         let Draft { from, to, date, subject, id, plain, html, headers } = draft;
         let subject = header_text(subject);
         let identity = format!("{id}\n{}", to.address);
-        let digest = hex(&Sha256::digest(identity.as_bytes())[..16]);
+        let digest = HEXLOWER.encode(&Sha256::digest(identity.as_bytes())[..16]);
         let mut message = Message::builder()
             .from(from.to_lettre())
             .to(to.to_lettre())

@@ -4,6 +4,7 @@ use std::fmt;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use data_encoding::HEXLOWER;
 use ring::hmac;
 
 /// The prefix of a secret that is encoded in Base64, as in Standard Webhooks.
@@ -68,12 +69,7 @@ impl SigningSecret {
     /// Returns the HMAC-SHA256 of the body alone, in hexadecimal digits. The key is the text of the secret.
     #[must_use]
     pub fn sign_body(&self, body: &[u8]) -> String {
-        use fmt::Write;
-        hmac::sign(&self.literal, body).as_ref().iter().fold(String::new(), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        HEXLOWER.encode(hmac::sign(&self.literal, body).as_ref())
     }
 }
 

@@ -90,10 +90,10 @@ fn locale(location: &LocationPlan) -> Locale {
     Locale {
         formats: languages.first().cloned(),
         languages,
-        timezone: country.map(|country| country.timezone.to_owned()),
+        timezone: country.map(|country| country.capital.timezone.to_owned()),
         geolocation: country.map(|country| Geolocation {
-            latitude: f64::from(country.latitude),
-            longitude: f64::from(country.longitude),
+            latitude: f64::from(country.capital.latitude),
+            longitude: f64::from(country.capital.longitude),
         }),
     }
 }

@@ -14,7 +14,7 @@ use crate::media::cookies::{self, Cookie};
 use crate::media::directory::DownloadDirectory;
 use crate::media::failure::{MediaError, classify, clean};
 use crate::media::file::{self, FileError, MediaFile};
-use crate::media::metrics::{Counters, MediaMetrics};
+use crate::media::metrics::MediaMetrics;
 use crate::media::proxy::{DownloadProxy, HostRule, Route};
 use crate::media::slots::Slots;
 
@@ -85,7 +85,7 @@ struct Shared {
     versions: String,
     config: MediaConfig,
     slots: Slots,
-    counters: Counters,
+    metrics: MediaMetrics,
 }
 
 impl Downloader {
@@ -102,7 +102,7 @@ impl Downloader {
         let ffmpeg = ffmpeg.split(" Copyright").next().unwrap_or_default().to_owned();
         let versions = format!("yt-dlp {}, {}", clean(&yt_dlp), clean(&ffmpeg));
         let slots = Slots::new(config.max_downloads);
-        Ok(Self(Arc::new(Shared { tool, versions, config, slots, counters: Counters::default() })))
+        Ok(Self(Arc::new(Shared { tool, versions, config, slots, metrics: MediaMetrics::default() })))
     }
 
     /// Returns the versions of the programs.
@@ -113,8 +113,8 @@ impl Downloader {
 
     /// Returns the metrics.
     #[must_use]
-    pub fn metrics(&self) -> MediaMetrics {
-        self.0.counters.read()
+    pub fn metrics(&self) -> &MediaMetrics {
+        &self.0.metrics
     }
 
     /// Removes what a process that was killed has left.
@@ -132,7 +132,7 @@ impl Downloader {
     pub async fn download(&self, request: MediaRequest<'_>) -> Result<MediaFile, MediaError> {
         let kind = request.kind;
         let result = self.run(request).await;
-        self.0.counters.record(kind, &result);
+        self.0.metrics.record(kind, &result);
         result
     }
 

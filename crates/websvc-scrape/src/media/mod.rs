@@ -19,5 +19,5 @@ pub use cookies::Cookie;
 pub use downloader::{Downloader, MediaConfig, MediaRequest};
 pub use failure::MediaError;
 pub use file::{Container, MediaFile};
-pub use metrics::{MediaMetrics, Outcome};
+pub use metrics::MediaMetrics;
 pub use proxy::HostRule;

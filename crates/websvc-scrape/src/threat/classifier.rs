@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use websvc_stage::Histogram;
 use websvc_transport::{BreakerHealth, BreakerOpen, CircuitBreaker};
 use websvc_validate::RetentionMode;
 
 use crate::threat::error::{Rule, ScanError};
-use crate::threat::metrics::{Counters, ThreatMetrics};
+use crate::threat::metrics::ThreatMetrics;
 use crate::threat::scanner::{Scanner, Verdict};
 use crate::threat::verdicts::VerdictCache;
 
@@ -50,7 +51,7 @@ pub struct Classifier(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     scanner: Option<LimitedScanner>,
-    counters: Counters,
+    metrics: ThreatMetrics,
 }
 
 /// A scanner within its limits.
@@ -81,13 +82,13 @@ impl Classifier {
             breaker: CircuitBreaker::new(config.failures, config.pause),
             verdicts: VerdictCache::new(config.risky_ttl, config.clean_ttl),
         };
-        Self(Arc::new(Inner { scanner: Some(scanner), counters: Counters::default() }))
+        Self(Arc::new(Inner { scanner: Some(scanner), metrics: ThreatMetrics::default() }))
     }
 
     /// Creates a classifier without a scanner, so that only the lists decide.
     #[must_use]
     pub fn none() -> Self {
-        Self(Arc::new(Inner { scanner: None, counters: Counters::default() }))
+        Self(Arc::new(Inner { scanner: None, metrics: ThreatMetrics::default() }))
     }
 
     /// Returns whether there is a scanner.
@@ -102,11 +103,16 @@ impl Classifier {
         self.0.scanner.as_ref().map(|scanner| scanner.breaker.health(Instant::now()))
     }
 
+    /// Returns the name of the scanner.
+    #[must_use]
+    pub fn scanner_name(&self) -> Option<&'static str> {
+        self.0.scanner.as_ref().map(|scanner| scanner.scanner.name())
+    }
+
     /// Returns the metrics.
     #[must_use]
-    pub fn metrics(&self) -> ThreatMetrics {
-        let name = self.0.scanner.as_ref().map_or("none", |scanner| scanner.scanner.name());
-        self.0.counters.snapshot(name)
+    pub fn metrics(&self) -> &ThreatMetrics {
+        &self.0.metrics
     }
 
     /// Returns the score of a URL, 0 to 100; `None` without a scanner. Requests with zero or anonymized retention neither
@@ -115,38 +121,38 @@ impl Classifier {
     /// # Errors
     /// [`ScanError`] if the scanner returned no verdict.
     pub async fn score(&self, url: &str, retention: RetentionMode) -> Option<Result<u8, ScanError>> {
-        let Inner { scanner, counters } = &*self.0;
+        let Inner { scanner, metrics } = &*self.0;
         let scanner = scanner.as_ref()?;
         let uses_cache = match retention {
             RetentionMode::Normal => true,
             RetentionMode::Anonymous | RetentionMode::Zero => false,
         };
         if uses_cache && let Some(score) = scanner.verdicts.get(url, Instant::now()) {
-            counters.cached();
+            metrics.cached.add(1);
             return Some(Ok(score));
         }
-        Some(match scanner.scan(url, counters).await {
+        Some(match scanner.scan(url, &metrics.scans).await {
             Ok(verdict) => {
-                counters.scanned();
+                metrics.scanned.add(1);
                 if uses_cache {
                     scanner.verdicts.insert(url, verdict, Instant::now());
                 }
                 Ok(verdict.score)
             }
             Err(error) => {
-                counters.failed(&error);
+                metrics.failed.at(error.index()).add(1);
                 Err(error)
             }
         })
     }
 
     pub(crate) fn count_blocked(&self, rule: &Rule) {
-        self.0.counters.blocked(rule);
+        self.0.metrics.blocked.at(rule.index()).add(1);
     }
 }
 
 impl LimitedScanner {
-    async fn scan(&self, url: &str, counters: &Counters) -> Result<Verdict, ScanError> {
+    async fn scan(&self, url: &str, durations: &Histogram) -> Result<Verdict, ScanError> {
         let started = Instant::now();
         let Ok(Ok(_permit)) = timeout(self.timeout, self.permits.acquire()).await else {
             return Err(ScanError::Timeout { after: self.timeout });
@@ -157,7 +163,7 @@ impl LimitedScanner {
         let sent = Instant::now();
         let remaining = self.timeout.saturating_sub(started.elapsed());
         let outcome = self.scanner.scan(url, remaining).await;
-        counters.record_scan(sent.elapsed());
+        durations.count(sent.elapsed());
         let scanner = self.scanner.name();
         match &outcome {
             // These statuses are about the URL, not about the scanner.

@@ -15,7 +15,7 @@ mod verdicts;
 
 pub use classifier::{Classifier, ClassifierConfig};
 pub use error::{Blocked, Rule, ScanError, ScannerError};
-pub use metrics::{LATENCY_BOUNDS_MS, ThreatMetrics};
+pub use metrics::ThreatMetrics;
 pub use scanner::{Scanner, Verdict, WEB_RISK_URL};
 pub use url_checker::{CheckSummary, UrlChecker};
 pub use websvc_transport::BreakerHealth as ScannerHealth;

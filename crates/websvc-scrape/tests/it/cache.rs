@@ -160,7 +160,7 @@ async fn stale_and_revalidated_pages_are_counted_as_misses_too() {
     let fixture = Fixture::new(web.start().await);
     let counts = || {
         let metrics = fixture.scraper.cache_metrics();
-        (metrics.misses, metrics.stale, metrics.revalidated)
+        (metrics.misses.get(), metrics.stale.get(), metrics.revalidated.get())
     };
     fixture.scrape(URL, json!({})).await.unwrap();
     assert_eq!(counts(), (1, 0, 0), "no copy");

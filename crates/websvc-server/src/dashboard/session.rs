@@ -4,6 +4,7 @@
 //! immediately. Browsers also send cookies with requests of other pages. Against that (CSRF), the cookie has `SameSite`,
 //! and every request that changes something must contain the session's token in a header, which no other page can read.
 
+use data_encoding::HEXLOWER;
 use http::header::{AUTHORIZATION, COOKIE};
 use http::{HeaderMap, HeaderValue, Request};
 use subtle::ConstantTimeEq;
@@ -144,7 +145,7 @@ pub(super) fn random_hex() -> Result<String, ApiError> {
     let mut bytes = [0_u8; RANDOM_BYTES];
     getrandom::fill(&mut bytes)
         .map_err(|error| ApiError::internal(&error, "the system provides no random numbers"))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(HEXLOWER.encode(&bytes))
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use http::StatusCode;
 use serde::Serialize;
 use url::Url;
-use websvc_browser::BrowserMetrics;
-use websvc_engine::{Engine, LATENCY_BOUNDS_MS, ServerIndexStats, SourceMetrics};
-use websvc_scrape::threat::ThreatMetrics;
+use websvc_engine::{Engine, ServerIndexStats, SourceMetrics};
+use websvc_scrape::threat::Classifier;
+use websvc_stage::Distribution;
 use websvc_store::{CacheSize, JobOverview, JobState, Retention};
 use websvc_types::index::CrawlProgressRequest;
 use websvc_types::status::ReadinessResponse;
@@ -164,7 +164,7 @@ pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse,
         crawls,
         cache: cache(context, size),
         browser: browser(context).await,
-        threat: threat(&engine.threat().metrics()),
+        threat: threat(engine.threat()),
     };
     Ok(json(StatusCode::OK, &system))
 }
@@ -197,9 +197,10 @@ fn requests(metrics: &AdmissionMetrics) -> RequestState {
 }
 
 fn source(metrics: SourceMetrics, now_ms: u64) -> SourceHealth {
-    let total = metrics.latency_counts.last().copied().unwrap_or_default();
+    let Distribution { counts, total_us, .. } = &metrics.latencies;
+    let total = counts.last().copied().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
-    let mean_ms = (total > 0).then(|| metrics.total_us as f64 / 1000.0 / total as f64);
+    let mean_ms = (total > 0).then(|| *total_us as f64 / 1000.0 / total as f64);
     let last_failure = metrics.last_failure.map(|(at, failure)| {
         let age_ms = u64::try_from(at.elapsed().unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
         LastFailure { at: now_ms.saturating_sub(age_ms), reason: failure.name() }
@@ -210,16 +211,16 @@ fn source(metrics: SourceMetrics, now_ms: u64) -> SourceHealth {
         unavailable: metrics.unavailable.iter().map(|(_, count)| count).sum(),
         cancelled: metrics.cancelled,
         mean_ms,
-        p95_below_ms: p95(&metrics.latency_counts),
+        p95_below_ms: p95(&metrics.latencies),
         last_failure,
     }
 }
 
-/// Returns the upper bound of the bucket with the 95th percentile, for cumulative counts.
-fn p95(counts: &[u64]) -> Option<u64> {
+/// Returns the upper bound of the bucket with the 95th percentile, in milliseconds.
+fn p95(Distribution { bounds_us, counts, .. }: &Distribution) -> Option<u64> {
     let total = counts.last().copied().filter(|total| *total > 0)?;
     let index = counts.iter().position(|count| count.saturating_mul(100) >= total.saturating_mul(95))?;
-    LATENCY_BOUNDS_MS.get(index).copied()
+    bounds_us.get(index).map(|bound| bound / 1_000)
 }
 
 /// Returns the jobs of all teams, without those of teams with zero data retention, and without the names of anonymous
@@ -302,37 +303,37 @@ fn cache(context: &RequestContext<'_>, size: CacheSize) -> CacheState {
         pages: size.pages,
         bytes: size.bytes,
         max_bytes: scraper.cache_limits().max_bytes,
-        hits: metrics.hits + metrics.hits_in_memory,
-        misses: metrics.misses,
-        is_full: metrics.is_full,
+        hits: metrics.hits.get() + metrics.hits_in_memory.get(),
+        misses: metrics.misses.get(),
+        is_full: scraper.is_cache_full(),
     }
 }
 
 async fn browser(context: &RequestContext<'_>) -> Option<BrowserState> {
     let browser = context.state.engine.scraper().browser()?;
     let status = browser.status().await;
-    let BrowserMetrics { open, waiting, opened, failed, crashed, .. } = browser.metrics().await;
+    let metrics = browser.metrics();
     Some(BrowserState {
         is_running: status.process.is_some(),
-        pages: open,
-        waiting,
+        pages: browser.open_pages(),
+        waiting: metrics.waiting(),
         free_permits: status.free_permits,
         memory_bytes: status.memory_bytes,
-        opened,
-        failed: failed.iter().map(|(_, count)| count).sum(),
-        crashed,
+        opened: metrics.opened.get(),
+        failed: metrics.failed.total(),
+        crashed: metrics.crashed.get(),
         warning: status.warning,
     })
 }
 
-fn threat(metrics: &ThreatMetrics) -> ThreatState {
-    let sum = |counts: &[(&'static str, u64)]| counts.iter().map(|(_, count)| count).sum();
+fn threat(classifier: &Classifier) -> ThreatState {
+    let metrics = classifier.metrics();
     ThreatState {
-        scanner: Some(metrics.scanner).filter(|name| *name != "none"),
-        scanned: metrics.scanned,
-        cached: metrics.cached,
-        failed: sum(&metrics.failed),
-        blocked: sum(&metrics.blocked),
+        scanner: classifier.scanner_name(),
+        scanned: metrics.scanned.get(),
+        cached: metrics.cached.get(),
+        failed: metrics.failed.total(),
+        blocked: metrics.blocked.total(),
     }
 }
 
@@ -374,10 +375,13 @@ mod tests {
 
     #[test]
     fn p95_is_the_upper_bound_of_its_bucket() {
-        let check = |counts: &[u64], expected: Option<u64>| assert_eq!(p95(counts), expected, "{counts:?}");
-        check(&[0; 12], None);
-        check(&[95, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100], Some(1));
-        check(&[94, 95, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100], Some(5));
-        check(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3], None);
+        let check = |counts: [u64; 3], expected: Option<u64>| {
+            let latencies = Distribution { bounds_us: &[1_000, 5_000], counts: counts.to_vec(), total_us: 0 };
+            assert_eq!(p95(&latencies), expected, "{counts:?}");
+        };
+        check([0, 0, 0], None);
+        check([95, 100, 100], Some(1));
+        check([94, 95, 100], Some(5));
+        check([0, 0, 3], None);
     }
 }

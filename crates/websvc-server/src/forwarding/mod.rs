@@ -12,15 +12,16 @@ mod header;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 use futures_util::future::join_all;
 use http::{Method, Request, StatusCode};
 use subtle::ConstantTimeEq;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
+use websvc_stage::Counter;
 use websvc_store::{ReplicaAddress, Store};
 use websvc_transport::{
     AddressGuard, Client, ClientBuildError, ClientConfig, FetchRequest, FetchResponse, RedirectPolicy,
@@ -101,19 +102,17 @@ pub(crate) struct Forwarding {
     off_reason: Option<String>,
     requests: Arc<Semaphore>,
     sockets: Arc<Semaphore>,
-    answered: AtomicU64,
-    failed: AtomicU64,
-    rejected: AtomicU64,
+    metrics: ForwardingMetrics,
 }
 
 /// The counts of requests that were passed on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct ForwardingMetrics {
-    pub(crate) answered: u64,
+    pub(crate) answered: Counter,
     /// The other replica did not respond.
-    pub(crate) failed: u64,
+    pub(crate) failed: Counter,
     /// Not passed on, because too many are.
-    pub(crate) rejected: u64,
+    pub(crate) rejected: Counter,
 }
 
 /// A request to pass on. Only these parts of it are.
@@ -157,9 +156,7 @@ impl Forwarding {
             off_reason,
             requests: Arc::new(Semaphore::new(MAX_REQUESTS)),
             sockets: Arc::new(Semaphore::new(MAX_SOCKETS)),
-            answered: AtomicU64::default(),
-            failed: AtomicU64::default(),
-            rejected: AtomicU64::default(),
+            metrics: ForwardingMetrics::default(),
         }
     }
 
@@ -173,13 +170,8 @@ impl Forwarding {
         self.off_reason.as_deref()
     }
 
-    pub(crate) fn metrics(&self) -> Option<ForwardingMetrics> {
-        let Self { client, answered, failed, rejected, .. } = self;
-        client.as_ref().map(|_| ForwardingMetrics {
-            answered: answered.load(Relaxed),
-            failed: failed.load(Relaxed),
-            rejected: rejected.load(Relaxed),
-        })
+    pub(crate) fn metrics(&self) -> Option<&ForwardingMetrics> {
+        self.is_on().then_some(&self.metrics)
     }
 
     /// Removes the headers of forwarded requests, and marks a request with the right secret as forwarded.
@@ -223,20 +215,20 @@ impl Forwarding {
         };
         match client.relay(relay).await {
             Ok(response) if response.status() != StatusCode::MISDIRECTED_REQUEST => {
-                self.answered.fetch_add(1, Relaxed);
+                self.metrics.answered.add(1);
                 Ok(response)
             }
             Ok(_) => {
                 let reason =
                     "another process has its address: it was restarted, or its replica.address is wrong";
                 tracing::warn!(url = replica.url, reason, "a replica did not answer a request");
-                self.failed.fetch_add(1, Relaxed);
+                self.metrics.failed.add(1);
                 Err(unreachable())
             }
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
                 tracing::warn!(url = replica.url, error, "a replica did not answer a request");
-                self.failed.fetch_add(1, Relaxed);
+                self.metrics.failed.add(1);
                 Err(unreachable())
             }
         }
@@ -283,7 +275,7 @@ impl Forwarding {
             false => (&self.requests, MAX_REQUESTS, "requests"),
         };
         Arc::clone(permits).try_acquire_owned().map_err(|_| {
-            self.rejected.fetch_add(1, Relaxed);
+            self.metrics.rejected.add(1);
             let text = format!("Rate limit exceeded: {max} {what} are passed on to other replicas already");
             ApiError::new(ErrorCode::RateLimited, text).retry_after(BUSY_RETRY_AFTER_S)
         })
@@ -309,7 +301,7 @@ fn url(replica: &ReplicaAddress, path: &str, query: Option<&str>) -> Option<Url>
 fn random_secret() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(HEXLOWER.encode(&bytes))
 }
 
 impl fmt::Debug for Forwarding {

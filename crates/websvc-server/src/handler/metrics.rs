@@ -9,11 +9,11 @@ mod sessions;
 
 use http::StatusCode;
 use websvc_audit::{AuditMetrics, SinkMetrics};
-use websvc_browser::{BrowserMetrics, WAIT_BOUNDS_MS};
-use websvc_engine::{LATENCY_BOUNDS_MS, MirrorMetrics, OutboxStatus, SourceHealth, SourceMetrics};
-use websvc_scrape::CacheMetrics;
+use websvc_browser::BrowserMetrics;
+use websvc_engine::{MirrorMetrics, OutboxStatus, SourceHealth, SourceMetrics};
 use websvc_scrape::media::MediaMetrics;
 use websvc_scrape::threat::{ScannerHealth, ThreatMetrics};
+use websvc_scrape::{CacheMetrics, Scraper};
 use websvc_store::{CacheSize, JobKind};
 use websvc_transport::Body;
 
@@ -46,7 +46,7 @@ async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     sources(&mut out, &engine.source_metrics());
     let mirror_metrics: Vec<MirrorMetrics> = engine.mirrors().iter().map(|mirror| mirror.metrics()).collect();
     mirrors(&mut out, &mirror_metrics);
-    cache(&mut out, engine.scraper().cache_metrics());
+    cache(&mut out, engine.scraper());
     let store = state.store.clone();
     if let Ok(Ok(size)) = websvc_transport::spawn_blocking(move || store.cache_size()).await {
         cache_size(&mut out, size);
@@ -55,7 +55,7 @@ async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     if let Some(metrics) = state.scrape_results.write_metrics() {
         requests::scrape_result_writes(&mut out, metrics);
     }
-    threat(&mut out, &engine.threat().metrics());
+    threat(&mut out, engine.threat().scanner_name().unwrap_or("none"), engine.threat().metrics());
     if let Some(health) = engine.threat().health() {
         scanner_state(&mut out, &health);
     }
@@ -71,24 +71,25 @@ async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     requests::path_patterns(&mut out, engine.path_patterns().usage());
     requests::jobs(&mut out, context).await;
     requests::monitors(&mut out, context).await;
-    requests::monitor_checks(&mut out, &state.monitors.check_metrics());
+    requests::monitor_checks(&mut out, state.monitors.check_metrics());
     requests::runs(&mut out, context).await;
     if let Some(metrics) = engine.model().and_then(|model| model.metrics()) {
         models::models(&mut out, &metrics);
     }
     if let Some(traces) = &state.traces {
-        requests::traces(&mut out, traces.metrics());
+        requests::traces(&mut out, traces);
     }
     if let Some(events) = &state.audit {
         audit(&mut out, &events.metrics());
     }
     if let Some(downloader) = engine.media().downloader() {
-        media(&mut out, &downloader.metrics());
+        media(&mut out, downloader.metrics());
     }
     if let Some(configured) = engine.scraper().configured_browser() {
-        browser(&mut out, &configured.metrics().await);
-        sessions::sessions(&mut out, &state.browser_sessions.metrics());
-        requests::prompts(&mut out, &state.browser_sessions.prompt_metrics());
+        let memory_bytes = configured.memory_bytes().await;
+        browser(&mut out, configured.metrics(), configured.open_pages(), memory_bytes);
+        sessions::sessions(&mut out, &state.browser_sessions);
+        sessions::prompts(&mut out, state.browser_sessions.prompt_metrics());
     }
     let body = Body::from(out.write());
     with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
@@ -104,10 +105,10 @@ fn media(out: &mut Metrics, metrics: &MediaMetrics) {
     let MediaMetrics { downloads, bytes } = metrics;
     let help = "Downloads of media by format and outcome.";
     let family = out.family("websvc_media_downloads_total", MetricKind::Counter, help);
-    for (kind, outcome, count) in downloads {
-        family.sample(&[("format", kind.name()), ("outcome", outcome.name())], count);
+    for ((kind, outcome), count) in downloads.counts() {
+        family.sample(&[("format", kind.name()), ("outcome", outcome)], count);
     }
-    out.counter("websvc_media_bytes_total", "Size of the downloaded media.", *bytes);
+    out.counter("websvc_media_bytes_total", "Size of the downloaded media.", bytes);
 }
 
 fn mirrors(out: &mut Metrics, mirrors: &[MirrorMetrics]) {
@@ -137,37 +138,23 @@ fn mirrors(out: &mut Metrics, mirrors: &[MirrorMetrics]) {
     }
 }
 
-fn cache(out: &mut Metrics, metrics: CacheMetrics) {
-    let CacheMetrics {
-        stored,
-        failed,
-        skipped,
-        is_full,
-        hits_in_memory,
-        hits,
-        hit_bytes,
-        misses,
-        stale,
-        revalidated,
-    } = metrics;
+fn cache(out: &mut Metrics, scraper: &Scraper) {
+    let CacheMetrics { stored, failed, skipped, hits_in_memory, hits, hit_bytes, misses, stale, revalidated } =
+        scraper.cache_metrics();
     let help = "Writes of fetched pages to the page cache by outcome.";
-    let family = out.family("websvc_page_cache_writes_total", MetricKind::Counter, help);
-    for (outcome, count) in [("stored", stored), ("failed", failed), ("skipped", skipped)] {
-        family.sample(&[("outcome", outcome)], count);
-    }
+    let outcomes = [("stored", stored), ("failed", failed), ("skipped", skipped)];
+    out.counters("websvc_page_cache_writes_total", help, "outcome", outcomes);
     let help = "1 while no pages are stored because the disk is full.";
-    out.gauge("websvc_page_cache_full", help, u8::from(is_full));
+    out.gauge("websvc_page_cache_full", help, u8::from(scraper.is_cache_full()));
     let help = "Lookups in the page cache by outcome. miss includes stale, and stale includes revalidated.";
-    let family = out.family("websvc_page_cache_lookups_total", MetricKind::Counter, help);
-    for (outcome, count) in [
+    let outcomes = [
         ("hit_memory", hits_in_memory),
         ("hit", hits),
         ("miss", misses),
         ("stale", stale),
         ("revalidated", revalidated),
-    ] {
-        family.sample(&[("outcome", outcome)], count);
-    }
+    ];
+    out.counters("websvc_page_cache_lookups_total", help, "outcome", outcomes);
     let help = "Size of the bodies that the page cache returned, as received.";
     out.counter("websvc_page_cache_hit_bytes_total", help, hit_bytes);
 }
@@ -178,29 +165,21 @@ fn cache_size(out: &mut Metrics, size: CacheSize) {
     out.gauge("websvc_page_cache_bytes", "Size of the pages in the page cache.", bytes);
 }
 
-fn threat(out: &mut Metrics, metrics: &ThreatMetrics) {
-    let ThreatMetrics { scanner, scanned, cached, failed, blocked, latency_counts, total_us } = metrics;
+fn threat(out: &mut Metrics, scanner: &str, metrics: &ThreatMetrics) {
+    let ThreatMetrics { scanned, cached, failed, blocked, scans } = metrics;
     let help = "Checks of URLs by the threat scanner, by outcome and by the reason of a failure.";
     let family = out.family("websvc_threat_scans_total", MetricKind::Counter, help);
     let mut sample = |outcome: &str, reason: &str, count: u64| {
         family.sample(&[("scanner", scanner), ("outcome", outcome), ("reason", reason)], count);
     };
-    sample("scanned", "", *scanned);
-    sample("cached", "", *cached);
-    failed.iter().for_each(|(reason, count)| sample("failed", reason, *count));
+    sample("scanned", "", scanned.get());
+    sample("cached", "", cached.get());
+    failed.counts().into_iter().for_each(|(reason, count)| sample("failed", reason, count));
     let help = "URLs that threat protection blocked, by rule, once for each request.";
-    let family = out.family("websvc_threat_blocked_total", MetricKind::Counter, help);
-    for (rule, count) in blocked {
-        family.sample(&[("rule", rule)], count);
-    }
+    out.counters("websvc_threat_blocked_total", help, "rule", blocked.counts());
     let help = "Durations of requests to the threat scanner, cancelled ones included.";
     let family = out.family("websvc_threat_scan_duration_seconds", MetricKind::Histogram, help);
-    family.histogram(
-        Some(("scanner", scanner)),
-        &websvc_scrape::threat::LATENCY_BOUNDS_MS,
-        latency_counts,
-        *total_us,
-    );
+    family.distribution(Some(("scanner", scanner)), &scans.distribution());
 }
 
 fn scanner_state(out: &mut Metrics, health: &ScannerHealth) {
@@ -228,15 +207,13 @@ fn admission(out: &mut Metrics, metrics: AdmissionMetrics) {
         rejected_overload,
     } = metrics;
     let help = "Requests with a key, by the decision to admit or to reject them.";
-    let family = out.family("websvc_admission_decisions_total", MetricKind::Counter, help);
-    for (decision, count) in [
+    let decisions = [
         ("admitted", admitted),
         ("rejected_rate", rejected_rate),
         ("rejected_concurrency", rejected_concurrency),
         ("rejected_overload", rejected_overload),
-    ] {
-        family.sample(&[("decision", decision)], count);
-    }
+    ];
+    out.counters("websvc_admission_decisions_total", help, "decision", decisions);
     out.gauge("websvc_requests_in_flight", "Requests with a key in flight.", in_flight);
     out.gauge("websvc_requests_queued", "Requests with a key in the admission queue.", queued);
     out.gauge("websvc_searches_running", "Searches in flight that use a processor.", searches_running);
@@ -289,37 +266,21 @@ fn audit(out: &mut Metrics, metrics: &AuditMetrics) {
     out.gauge("websvc_audit_spool_bytes", "Size of the spool of audit events on the disk.", spool_bytes);
 }
 
-fn browser(out: &mut Metrics, metrics: &BrowserMetrics) {
-    let BrowserMetrics {
-        open,
-        waiting,
-        opened,
-        failed,
-        started,
-        recycled,
-        crashed,
-        memory_bytes,
-        waited,
-        waited_us,
-    } = metrics;
+fn browser(out: &mut Metrics, metrics: &BrowserMetrics, open: u64, memory_bytes: u64) {
+    let BrowserMetrics { opened, failed, started, recycled, crashed, waited, .. } = metrics;
     out.gauge("websvc_browser_pages_open", "Open pages in the browser.", open);
-    out.gauge("websvc_browser_pages_waiting", "Pages that wait for a permit of the browser.", waiting);
+    let help = "Pages that wait for a permit of the browser.";
+    out.gauge("websvc_browser_pages_waiting", help, metrics.waiting());
     out.counter("websvc_browser_pages_opened_total", "Pages that got a permit of the browser.", opened);
     let help = "Memory of the browser's processes; 0 without a browser and for a remote one.";
     out.gauge("websvc_browser_memory_bytes", help, memory_bytes);
     let help = "Pages that the browser could not render, by the kind of failure.";
-    let family = out.family("websvc_browser_pages_failed_total", MetricKind::Counter, help);
-    for (kind, count) in failed {
-        family.sample(&[("kind", kind)], count);
-    }
+    out.counters("websvc_browser_pages_failed_total", help, "kind", failed.counts());
     let help = "Browsers that were started or connected to, replaced, or lost.";
-    let family = out.family("websvc_browser_processes_total", MetricKind::Counter, help);
-    for (event, count) in [("started", started), ("recycled", recycled), ("crashed", crashed)] {
-        family.sample(&[("event", event)], count);
-    }
+    let events = [("started", started), ("recycled", recycled), ("crashed", crashed)];
+    out.counters("websvc_browser_processes_total", help, "event", events);
     let help = "Time that pages waited for a permit of the browser.";
-    let family = out.family("websvc_browser_wait_seconds", MetricKind::Histogram, help);
-    family.histogram(None, &WAIT_BOUNDS_MS, waited, *waited_us);
+    out.histogram("websvc_browser_wait_seconds", help, waited);
 }
 
 fn sources(out: &mut Metrics, sources: &[SourceMetrics]) {
@@ -339,12 +300,7 @@ fn sources(out: &mut Metrics, sources: &[SourceMetrics]) {
     let help = "Durations of requests to a source, cancelled ones included.";
     let family = out.family("websvc_source_duration_seconds", MetricKind::Histogram, help);
     for source in sources {
-        family.histogram(
-            Some(("source", &source.name)),
-            &LATENCY_BOUNDS_MS,
-            &source.latency_counts,
-            source.total_us,
-        );
+        family.distribution(Some(("source", &source.name)), &source.latencies);
     }
     let help = "1 for the current state of a source, 0 for the others.";
     let family = out.family("websvc_source_state", MetricKind::Gauge, help);
@@ -363,6 +319,7 @@ mod tests {
     use std::time::Duration;
 
     use websvc_engine::FailureKind;
+    use websvc_stage::Distribution;
 
     use super::*;
 
@@ -378,56 +335,49 @@ mod tests {
 
     #[test]
     fn metrics_of_threat_protection_contain_no_url() {
-        let metrics = ThreatMetrics {
-            scanner: "http",
-            scanned: 4,
-            cached: 1,
-            failed: vec![("timeout", 2)],
-            blocked: vec![("score", 3)],
-            latency_counts: vec![0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 6],
-            total_us: 2_500_000,
-        };
+        let metrics = ThreatMetrics::default();
+        metrics.scanned.add(4);
+        metrics.failed.add("timeout", 2);
+        metrics.blocked.add("score", 3);
+        for ms in [5, 2_600] {
+            metrics.scans.count(Duration::from_millis(ms));
+        }
         check(
-            |out| threat(out, &metrics),
+            |out| threat(out, "http", &metrics),
             &[
                 "websvc_threat_scans_total{scanner=\"http\",outcome=\"scanned\"} 4",
                 "websvc_threat_scans_total{scanner=\"http\",outcome=\"failed\",reason=\"timeout\"} 2",
                 "websvc_threat_blocked_total{rule=\"score\"} 3",
-                "websvc_threat_scan_duration_seconds_bucket{scanner=\"http\",le=\"0.005\"} 4",
-                "websvc_threat_scan_duration_seconds_bucket{scanner=\"http\",le=\"+Inf\"} 6",
-                "websvc_threat_scan_duration_seconds_sum{scanner=\"http\"} 2.5",
+                "websvc_threat_scan_duration_seconds_bucket{scanner=\"http\",le=\"0.005\"} 1",
+                "websvc_threat_scan_duration_seconds_bucket{scanner=\"http\",le=\"+Inf\"} 2",
+                "websvc_threat_scan_duration_seconds_sum{scanner=\"http\"} 2.605",
             ],
         );
     }
 
     #[test]
     fn metrics_of_the_browser_contain_its_waiting_time() {
-        let metrics = BrowserMetrics {
-            open: 2,
-            waiting: 1,
-            opened: 9,
-            failed: vec![("busy", 3)],
-            started: 4,
-            recycled: 1,
-            crashed: 2,
-            memory_bytes: 123,
-            waited: vec![1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 9],
-            waited_us: 2_500_000,
-        };
+        let metrics = BrowserMetrics::default();
+        metrics.opened.add(9);
+        metrics.failed.add("busy", 3);
+        metrics.crashed.add(2);
+        for ms in [10, 40_000] {
+            metrics.waited.count(Duration::from_millis(ms));
+        }
         check(
-            |out| browser(out, &metrics),
+            |out| browser(out, &metrics, 2, 123),
             &[
                 "websvc_browser_pages_open 2",
-                "websvc_browser_pages_waiting 1",
+                "websvc_browser_pages_waiting 0",
                 "websvc_browser_pages_opened_total 9",
                 "websvc_browser_memory_bytes 123",
                 "websvc_browser_pages_failed_total{kind=\"busy\"} 3",
                 "websvc_browser_processes_total{event=\"crashed\"} 2",
                 "# TYPE websvc_browser_wait_seconds histogram",
-                "websvc_browser_wait_seconds_bucket{le=\"0.01\"} 2",
-                "websvc_browser_wait_seconds_bucket{le=\"+Inf\"} 9",
-                "websvc_browser_wait_seconds_sum 2.5",
-                "websvc_browser_wait_seconds_count 9",
+                "websvc_browser_wait_seconds_bucket{le=\"0.01\"} 1",
+                "websvc_browser_wait_seconds_bucket{le=\"+Inf\"} 2",
+                "websvc_browser_wait_seconds_sum 40.01",
+                "websvc_browser_wait_seconds_count 2",
             ],
         );
     }
@@ -440,8 +390,11 @@ mod tests {
             empty: 2,
             unavailable: vec![(FailureKind::Timeout, 1)],
             cancelled: 0,
-            latency_counts: vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 5, 6],
-            total_us: 12_500_000,
+            latencies: Distribution {
+                bounds_us: &[1_000, 10_000_000],
+                counts: vec![0, 5, 6],
+                total_us: 12_500_000,
+            },
             last_failure: None,
             health: SourceHealth::Probing { reason: "x".to_owned() },
         };

@@ -66,7 +66,7 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
     let checks = ReadinessChecks {
         store: component(is_store_ok),
         index: component(state.engine.index().is_some()),
-        cache: component(!scraper.cache_metrics().is_full),
+        cache: component(!scraper.is_cache_full()),
         artifacts: component(state.artifacts.may_store()),
     };
     let sources = state.engine.sources();

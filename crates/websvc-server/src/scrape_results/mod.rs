@@ -71,7 +71,7 @@ impl ScrapeResultStore {
     }
 
     /// Returns the metrics of the writes for other processes; `None` if there are no such writes.
-    pub(crate) fn write_metrics(&self) -> Option<ResultWriteMetrics> {
+    pub(crate) fn write_metrics(&self) -> Option<&ResultWriteMetrics> {
         self.shared.as_ref().map(SharedResults::write_metrics)
     }
 }

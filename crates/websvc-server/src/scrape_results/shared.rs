@@ -56,7 +56,7 @@ impl SharedResults {
         self.read(id, team).await
     }
 
-    pub(super) fn write_metrics(&self) -> ResultWriteMetrics {
+    pub(super) fn write_metrics(&self) -> &ResultWriteMetrics {
         self.writer.metrics()
     }
 

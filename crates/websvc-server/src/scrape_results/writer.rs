@@ -5,11 +5,12 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use websvc_stage::Counter;
 use websvc_store::{ScrapeResult, ScrapeResultLimits, Store, StoreError};
 
 /// The maximum number of results in the queue.
@@ -37,18 +38,17 @@ const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 const WARNING_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The counts of results for the database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct ResultWriteMetrics {
-    pub(crate) written: u64,
+    pub(crate) written: Counter,
     /// Not written, because the queue was full or the database did not respond.
-    pub(crate) dropped: u64,
+    pub(crate) dropped: Counter,
 }
 
 #[derive(Debug, Default)]
 struct Counters {
     queued_bytes: AtomicUsize,
-    written: AtomicU64,
-    dropped: AtomicU64,
+    metrics: ResultWriteMetrics,
 }
 
 /// The owner of the thread. Dropping this writes the queued results and joins the thread.
@@ -86,15 +86,12 @@ impl ResultWriter {
             && self.queue.as_ref().is_some_and(|queue| queue.try_send(result).is_ok());
         if !is_queued {
             self.counters.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
-            self.counters.dropped.fetch_add(1, Ordering::Relaxed);
+            self.counters.metrics.dropped.add(1);
         }
     }
 
-    pub(super) fn metrics(&self) -> ResultWriteMetrics {
-        ResultWriteMetrics {
-            written: self.counters.written.load(Ordering::Relaxed),
-            dropped: self.counters.dropped.load(Ordering::Relaxed),
-        }
+    pub(super) fn metrics(&self) -> &ResultWriteMetrics {
+        &self.counters.metrics
     }
 }
 
@@ -160,8 +157,9 @@ impl Writing {
         let bytes = batch.iter().map(|result| result.body.len()).sum();
         let is_paused = self.paused_until.is_some_and(|end| Instant::now() < end);
         let is_written = !is_paused && self.try_write(batch);
-        let counter = if is_written { &self.counters.written } else { &self.counters.dropped };
-        counter.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        let metrics = &self.counters.metrics;
+        let counter = if is_written { &metrics.written } else { &metrics.dropped };
+        counter.add(batch.len() as u64);
         self.counters.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
         if is_written {
             self.unswept_bytes += bytes;
@@ -200,7 +198,7 @@ impl Writing {
     }
 
     fn warn_about_drops(&mut self) {
-        let dropped = self.counters.dropped.load(Ordering::Relaxed);
+        let dropped = self.counters.metrics.dropped.get();
         if dropped > self.warned_about && Instant::now() >= self.next_warning {
             tracing::warn!(
                 results = dropped - self.warned_about,
@@ -233,13 +231,13 @@ mod tests {
         let writer = ResultWriter::start(Store::open(dir.path()).unwrap());
         let counters = Arc::clone(&writer.counters);
         writer.write(result(MAX_QUEUED_BYTES + 1));
-        assert_eq!(writer.metrics().dropped, 1, "it does not fit into the queue");
+        assert_eq!(writer.metrics().dropped.get(), 1, "it does not fit into the queue");
         for _ in 0..3 {
             writer.write(result(10));
         }
         drop(writer);
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        assert_eq!((count(&counters.written), count(&counters.dropped)), (0, 4));
+        let ResultWriteMetrics { written, dropped } = &counters.metrics;
+        assert_eq!((written.get(), dropped.get()), (0, 4));
         assert_eq!(counters.queued_bytes.load(Ordering::Relaxed), 0);
     }
 }

@@ -13,7 +13,7 @@ use websvc_jobs::Jobs;
 use websvc_monitor::Monitors;
 use websvc_runs::{Runs, RunsConfig};
 use websvc_session::Sessions as BrowserSessions;
-use websvc_stage::{RequestSpan, TraceCounters};
+use websvc_stage::{RequestSpan, TraceMetrics};
 use websvc_store::{ApiVersion, Caller, DEFAULT_TEAM, Store};
 use websvc_transport::ServerBody;
 
@@ -56,7 +56,7 @@ pub(crate) struct ServiceState {
     pub(crate) limits: AdmissionLimits,
     pub(crate) admission: Admission,
     pub(crate) metrics: RequestMetrics,
-    pub(crate) traces: Option<TraceCounters>,
+    pub(crate) traces: Option<Arc<TraceMetrics>>,
     pub(crate) audit: Option<Audit>,
     /// The sessions of the dashboard.
     pub(crate) sessions: Sessions,

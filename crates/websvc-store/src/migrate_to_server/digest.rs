@@ -1,9 +1,9 @@
 //! Hashes of the rows of a table that are the same for both engines.
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::value::Value;
-use crate::secret::hex;
 use crate::sql::postgres::without_nul;
 
 /// Number and hash of the rows that were added.
@@ -55,7 +55,7 @@ impl TableDigest {
 
     /// Returns the hash in hex digits.
     pub(super) fn sha256(&self) -> String {
-        hex(&self.hash.clone().finalize())
+        HEXLOWER.encode(&self.hash.clone().finalize())
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use data_encoding::HEXLOWER;
+
 use super::error::MigrateError;
 use crate::database::{Database, Durability, FILE_NAME};
 use crate::error::StoreError;
-use crate::secret::hex;
 use crate::sql::{self, Connection, params};
 use crate::store::Store;
 use crate::unfinished_migration::SourceIdentity;
@@ -39,7 +40,7 @@ pub(super) fn identity(store: &Store, dir: &Path) -> Result<SourceIdentity, Stor
         )?;
         transaction.execute(
             "INSERT INTO migration_source SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM migration_source)",
-            params![hex(&random)],
+            params![HEXLOWER.encode(&random)],
         )?;
         transaction.query_row("SELECT id FROM migration_source", params![], |row| row.get(0))
     })?;

@@ -1,8 +1,9 @@
 //! Enqueuing of events, in the transactions of the changes that they report.
 
+use data_encoding::HEXLOWER;
+
 use super::{JobEvent, NewWebhook, WebhookSource};
 use crate::document::CompressedDocument;
-use crate::secret::hex;
 use crate::sql::{self, Connection, Transaction, params};
 
 /// A new job, check or run whose events a webhook receives.
@@ -139,5 +140,5 @@ pub(crate) fn abandon(transaction: &Transaction<'_>, job: i64, now_ms: u64) -> s
 fn message_id() -> sql::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(sql::Error::Random)?;
-    Ok(format!("msg_{}", hex(&bytes)))
+    Ok(format!("msg_{}", HEXLOWER.encode(&bytes)))
 }

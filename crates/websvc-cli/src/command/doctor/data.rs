@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use indicatif::HumanBytes;
 use websvc_engine::TeamIndexes;
 use websvc_index::{Index, IndexConfig, IndexError, Stats};
 use websvc_store::{DatabaseReport, ServerReport, Store, StoreError};
@@ -12,6 +11,7 @@ use super::finding::{Finding, State};
 use crate::app::{self, DatabaseServer};
 use crate::config::{Config, Provider};
 use crate::data_dir::{INDEX_DIR, LOCK_FILE};
+use crate::human_bytes::HumanBytes;
 use crate::output;
 
 const DIRECTORY: &str = "data directory";

@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use indicatif::HumanBytes;
-
 use super::finding::Finding;
 use crate::config::Config;
+use crate::human_bytes::HumanBytes;
 
 const FILES: &str = "open files";
 const MEMORY: &str = "memory";

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use indicatif::HumanBytes;
 use tokio::time::Instant;
 use websvc_browser::{
     Browser, BrowserConfig, BrowserError, ClientRole, InteractiveBrowser, InteractiveRequest, RenderRequest,
@@ -18,6 +17,7 @@ use super::finding::Finding;
 use super::{machine, programs};
 use crate::app;
 use crate::config::Config;
+use crate::human_bytes::HumanBytes;
 use crate::output;
 
 const SESSIONS: &str = "sessions";

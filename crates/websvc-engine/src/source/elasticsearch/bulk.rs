@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use websvc_index::Document;
@@ -92,7 +93,7 @@ fn action(stems: Option<&Stems>, team_prefix: &str, page: &OutboxPage) -> Value 
 /// Returns the document ID of a page, which is the same for all spellings of its URL.
 pub(super) fn document_id(url: &str) -> String {
     let hash = Sha256::digest(canonical(url).as_bytes());
-    hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&hash[..16])
 }
 
 /// Splits documents into batches. `stems` is `None` for Quickwit.

@@ -57,7 +57,7 @@ async fn whitelist_blacklist_tld_and_score_apply_in_this_order() {
     let scanned: Vec<_> = web.requests().iter().map(scanned_url).collect();
     assert_eq!(scanned, ["http://s80.test/", "http://s10.test/"], "the lists need no scan");
     assert_eq!(checker.summary(), CheckSummary { scanned: 2, unchecked: 0 });
-    let blocked = classifier.metrics().blocked;
+    let blocked = classifier.metrics().blocked.counts();
     assert_eq!(blocked, [("blacklist", 2), ("tld", 1), ("score", 1), ("unchecked", 0)]);
 }
 

@@ -72,8 +72,8 @@ async fn invalid_responses_are_distinguished() {
             _ => assert_eq!(error, expected),
         }
         let metrics = classifier.metrics();
-        assert_eq!(metrics.failed.iter().map(|(_, count)| count).sum::<u64>(), 1, "{metrics:?}");
-        assert_eq!((metrics.scanned, metrics.latency_counts.last()), (0, Some(&1)));
+        assert_eq!(metrics.failed.total(), 1, "{metrics:?}");
+        assert_eq!((metrics.scanned.get(), metrics.scans.distribution().counts.last()), (0, Some(&1)));
     }
 }
 
@@ -132,7 +132,7 @@ async fn verdicts_are_cached_except_for_requests_with_zero_retention() {
         web.clear_requests();
     }
     let metrics = classifier.metrics();
-    assert_eq!((metrics.scanned, metrics.cached), (10, 2));
+    assert_eq!((metrics.scanned.get(), metrics.cached.get()), (10, 2));
 }
 
 #[tokio::test]
@@ -165,5 +165,5 @@ async fn concurrent_scans_are_limited() {
     }
     assert_eq!(scans.join_all().await, [1, 1, 1, 1]);
     assert!(started.elapsed() >= 4 * delay, "the scans are sequential");
-    assert_eq!(classifier.metrics().scanned, 4);
+    assert_eq!(classifier.metrics().scanned.get(), 4);
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use websvc_stage::Distribution;
+use websvc_stage::{Distribution, Histogram};
 
 /// The type of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,33 @@ impl Metrics {
         self.family(name, MetricKind::Gauge, help).sample(&[], value);
     }
 
+    /// Adds a counter with one label, by the values of the label.
+    pub(super) fn counters<V: Display>(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        label: &'static str,
+        samples: impl IntoIterator<Item = (&'static str, V)>,
+    ) {
+        self.family(name, MetricKind::Counter, help).samples(label, samples);
+    }
+
+    /// Adds a gauge with one label, by the values of the label.
+    pub(super) fn gauges<V: Display>(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        label: &'static str,
+        samples: impl IntoIterator<Item = (&'static str, V)>,
+    ) {
+        self.family(name, MetricKind::Gauge, help).samples(label, samples);
+    }
+
+    /// Adds a histogram without labels.
+    pub(super) fn histogram(&mut self, name: &'static str, help: &'static str, histogram: &Histogram) {
+        self.family(name, MetricKind::Histogram, help).distribution(None, &histogram.distribution());
+    }
+
     /// Writes all families.
     pub(super) fn write(&self) -> String {
         let mut out = String::new();
@@ -81,6 +108,17 @@ impl Family {
         self.push("", labels, value.to_string());
     }
 
+    /// Adds a sample for each value of a label.
+    fn samples<V: Display>(
+        &mut self,
+        label: &'static str,
+        samples: impl IntoIterator<Item = (&'static str, V)>,
+    ) {
+        for (value, number) in samples {
+            self.sample(&[(label, value)], number);
+        }
+    }
+
     /// Adds a sample for each state: 1 for the current one, 0 for the others.
     pub(super) fn states(
         &mut self,
@@ -94,39 +132,17 @@ impl Family {
         }
     }
 
-    /// Adds a histogram with bounds in milliseconds. The counts are cumulative; the last one is the total.
-    pub(super) fn histogram(
-        &mut self,
-        label: Option<(&'static str, &str)>,
-        bounds_ms: &[u64],
-        counts: &[u64],
-        total_us: u64,
-    ) {
-        let bounds = bounds_ms.iter().map(|bound| seconds(*bound, 3)).collect();
-        self.buckets(label, bounds, counts, total_us);
-    }
-
     /// Adds a histogram.
     pub(super) fn distribution(&mut self, label: Option<(&'static str, &str)>, distribution: &Distribution) {
         let Distribution { bounds_us, counts, total_us } = distribution;
-        let bounds = bounds_us.iter().map(|bound| seconds(*bound, 6)).collect();
-        self.buckets(label, bounds, counts, *total_us);
-    }
-
-    fn buckets(
-        &mut self,
-        label: Option<(&'static str, &str)>,
-        bounds: Vec<String>,
-        counts: &[u64],
-        total_us: u64,
-    ) {
-        for (bound, count) in bounds.into_iter().chain(["+Inf".to_owned()]).zip(counts) {
+        let bounds = bounds_us.iter().map(|bound| seconds(*bound));
+        for (bound, count) in bounds.chain(["+Inf".to_owned()]).zip(counts) {
             let labels: Vec<_> = label.into_iter().chain([("le", bound.as_str())]).collect();
             self.push("_bucket", &labels, count.to_string());
         }
         let count = counts.last().copied().unwrap_or_default();
         let labels: Vec<_> = label.into_iter().collect();
-        self.push("_sum", &labels, seconds(total_us, 6));
+        self.push("_sum", &labels, seconds(*total_us));
         self.push("_count", &labels, count.to_string());
     }
 
@@ -151,11 +167,9 @@ fn write_sample(out: &mut String, name: &str, sample: &Sample) {
     let _ = writeln!(out, "{close} {value}");
 }
 
-/// Returns a number of decimal fractions of a second as seconds.
-fn seconds(count: u64, decimals: u32) -> String {
-    let per_second = 10_u64.pow(decimals);
-    let width = decimals as usize;
-    let text = format!("{}.{:0width$}", count / per_second, count % per_second);
+/// Returns microseconds as seconds.
+fn seconds(us: u64) -> String {
+    let text = format!("{}.{:06}", us / 1_000_000, us % 1_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 

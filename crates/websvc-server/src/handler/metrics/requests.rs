@@ -1,9 +1,8 @@
-//! Metrics of requests and jobs: responses, WebSockets, stages, credits, webhooks, traces and prompts.
+//! Metrics of requests and jobs: responses, WebSockets, stages, credits, webhooks and traces.
 
 use websvc_jobs::{OpenPageCounts, WebhookMetrics};
-use websvc_monitor::{CheckMetrics, MessageCounts, MessageMetrics};
+use websvc_monitor::CheckMetrics;
 use websvc_runs::RunCounts;
-use websvc_session::PromptMetrics;
 use websvc_stage::{Distribution, Stage, TraceMetrics};
 use websvc_store::{DatabaseMetrics, MonitorMetrics, PoolMetrics, RunMetrics, WebhookStats};
 use websvc_validate::PatternUsage;
@@ -38,22 +37,18 @@ pub(super) fn websockets(out: &mut Metrics, metrics: WebSocketMetrics) {
     out.counter("websvc_websocket_frames_sent_total", help, frames_sent);
 }
 
-pub(super) fn forwarded(out: &mut Metrics, metrics: ForwardingMetrics) {
+pub(super) fn forwarded(out: &mut Metrics, metrics: &ForwardingMetrics) {
     let ForwardingMetrics { answered, failed, rejected } = metrics;
     let help = "Requests that were passed on to the replica with the browser session by outcome.";
-    let family = out.family("websvc_forwarded_requests_total", MetricKind::Counter, help);
-    for (outcome, count) in [("answered", answered), ("failed", failed), ("rejected", rejected)] {
-        family.sample(&[("outcome", outcome)], count);
-    }
+    let outcomes = [("answered", answered), ("failed", failed), ("rejected", rejected)];
+    out.counters("websvc_forwarded_requests_total", help, "outcome", outcomes);
 }
 
-pub(super) fn scrape_result_writes(out: &mut Metrics, metrics: ResultWriteMetrics) {
+pub(super) fn scrape_result_writes(out: &mut Metrics, metrics: &ResultWriteMetrics) {
     let ResultWriteMetrics { written, dropped } = metrics;
     let help = "Results of scrapes for the other processes of the service by outcome.";
-    let family = out.family("websvc_scrape_result_writes_total", MetricKind::Counter, help);
-    for (outcome, count) in [("stored", written), ("dropped", dropped)] {
-        family.sample(&[("outcome", outcome)], count);
-    }
+    let outcomes = [("stored", written), ("dropped", dropped)];
+    out.counters("websvc_scrape_result_writes_total", help, "outcome", outcomes);
 }
 
 pub(super) fn stages(out: &mut Metrics, stages: &[(Stage, Distribution)]) {
@@ -65,13 +60,11 @@ pub(super) fn stages(out: &mut Metrics, stages: &[(Stage, Distribution)]) {
 }
 
 /// Adds the credits that were charged for requests and for the pages of jobs.
-pub(super) fn credits(out: &mut Metrics, credits: CreditCounts, jobs: [(&str, u64); 2]) {
+pub(super) fn credits(out: &mut Metrics, credits: &CreditCounts, jobs: [(&'static str, u64); 2]) {
     let CreditCounts { charged, rejected } = credits;
     let help = "Charged credits by operation.";
-    let family = out.family("websvc_credits_charged_total", MetricKind::Counter, help);
-    for (operation, count) in charged.into_iter().chain(jobs) {
-        family.sample(&[("operation", operation)], count);
-    }
+    let charged = charged.counts().into_iter().chain(jobs);
+    out.counters("websvc_credits_charged_total", help, "operation", charged);
     let help = "Requests that were rejected because the team had too few credits.";
     out.counter("websvc_credits_refused_total", help, rejected);
 }
@@ -117,24 +110,17 @@ pub(super) fn path_patterns(out: &mut Metrics, usage: PatternUsage) {
 pub(super) async fn jobs(out: &mut Metrics, context: &RequestContext<'_>) {
     let jobs = &context.state.jobs;
     if let Ok(OpenPageCounts { in_flight, queued }) = jobs.pages(None).await {
-        let family = out.family("websvc_job_pages", MetricKind::Gauge, "Unfinished pages of jobs by state.");
-        for (state, count) in [("in_flight", in_flight), ("waiting", queued)] {
-            family.sample(&[("state", state)], count);
-        }
+        let states = [("in_flight", in_flight), ("waiting", queued)];
+        out.gauges("websvc_job_pages", "Unfinished pages of jobs by state.", "state", states);
     }
     let WebhookMetrics { delivered, failed, dead_letters } = jobs.webhook_metrics();
     let help =
         "Deliveries of webhook events: delivered, failed attempts, and events that became dead letters.";
-    let family = out.family("websvc_webhook_deliveries_total", MetricKind::Counter, help);
-    for (outcome, count) in [("delivered", delivered), ("failed", failed), ("dead", dead_letters)] {
-        family.sample(&[("outcome", outcome)], count);
-    }
+    let outcomes = [("delivered", delivered), ("failed", failed), ("dead", dead_letters)];
+    out.counters("websvc_webhook_deliveries_total", help, "outcome", outcomes);
     if let Ok(WebhookStats { pending, dead_letters }) = jobs.webhook_stats().await {
         let help = "Stored webhook events: waiting for delivery, and dead letters.";
-        let family = out.family("websvc_webhook_events", MetricKind::Gauge, help);
-        for (state, count) in [("waiting", pending), ("dead", dead_letters)] {
-            family.sample(&[("state", state)], count);
-        }
+        out.gauges("websvc_webhook_events", help, "state", [("waiting", pending), ("dead", dead_letters)]);
     }
 }
 
@@ -142,25 +128,17 @@ pub(super) async fn jobs(out: &mut Metrics, context: &RequestContext<'_>) {
 pub(super) async fn monitors(out: &mut Metrics, context: &RequestContext<'_>) {
     let Ok(metrics) = context.state.monitors.metrics().await else { return };
     let MonitorMetrics { active, paused, due, running, messages } = metrics;
-    let family = out.family("websvc_monitors", MetricKind::Gauge, "Monitors by status.");
-    for (status, count) in [("active", active), ("paused", paused)] {
-        family.sample(&[("status", status)], count);
-    }
+    let statuses = [("active", active), ("paused", paused)];
+    out.gauges("websvc_monitors", "Monitors by status.", "status", statuses);
     out.gauge("websvc_monitors_due", "Active monitors whose next check is due and not started.", due);
     out.gauge("websvc_monitor_checks_running", "Checks of monitors that are queued or running.", running);
     let help = "Emails and Slack messages of monitors that wait or are being sent.";
     out.gauge("websvc_monitor_messages_waiting", help, messages);
-    let MessageMetrics { emails, confirmations, slack } = context.state.monitors.message_metrics();
     let help = "Emails and Slack messages of monitors by kind and outcome: sent, attempts that are repeated, messages \
                 that failed for good, and messages that were no longer wanted.";
     let family = out.family("websvc_monitor_messages_total", MetricKind::Counter, help);
-    for (kind, counts) in [("email", emails), ("confirmation", confirmations), ("slack", slack)] {
-        let MessageCounts { sent, retried, failed, dropped } = counts;
-        for (outcome, count) in
-            [("sent", sent), ("retried", retried), ("failed", failed), ("dropped", dropped)]
-        {
-            family.sample(&[("kind", kind), ("outcome", outcome)], count);
-        }
+    for ((kind, outcome), count) in context.state.monitors.message_metrics().counts() {
+        family.sample(&[("kind", kind.as_str()), ("outcome", outcome.name())], count);
     }
 }
 
@@ -168,56 +146,30 @@ pub(super) async fn monitors(out: &mut Metrics, context: &RequestContext<'_>) {
 pub(super) fn monitor_checks(out: &mut Metrics, metrics: &CheckMetrics) {
     let CheckMetrics { ended, start_delay } = metrics;
     let help = "Checks of monitors that ended, by status.";
-    let family = out.family("websvc_monitor_checks_total", MetricKind::Counter, help);
-    for (status, count) in ended {
-        family.sample(&[("status", status.as_str())], count);
-    }
+    let ended = ended.counts().into_iter().map(|(status, count)| (status.as_str(), count));
+    out.counters("websvc_monitor_checks_total", help, "status", ended);
     let help = "Start delay of scheduled checks of monitors.";
-    let name = "websvc_monitor_check_start_delay_seconds";
-    out.family(name, MetricKind::Histogram, help).distribution(None, start_delay);
+    out.histogram("websvc_monitor_check_start_delay_seconds", help, start_delay);
 }
 
 /// Adds the agent runs of all processes, and those that this process has ended.
 pub(super) async fn runs(out: &mut Metrics, context: &RequestContext<'_>) {
     if let Ok(RunMetrics { queued, running, stored }) = context.state.runs.metrics().await {
         let help = "Agent runs and extractions that wait or work.";
-        let family = out.family("websvc_runs_open", MetricKind::Gauge, help);
-        for (status, count) in [("queued", queued), ("running", running)] {
-            family.sample(&[("status", status)], count);
-        }
+        out.gauges("websvc_runs_open", help, "status", [("queued", queued), ("running", running)]);
         out.gauge("websvc_runs_stored", "Stored agent runs and extractions.", stored);
     }
     let RunCounts { ended, steps, tokens } = context.state.runs.counts();
     let help = "Agent runs and extractions that ended, by status.";
-    let family = out.family("websvc_runs_total", MetricKind::Counter, help);
-    for (status, count) in ended {
-        family.sample(&[("status", status.as_str())], count);
-    }
+    let ended = ended.counts().into_iter().map(|(status, count)| (status.as_str(), count));
+    out.counters("websvc_runs_total", help, "status", ended);
     out.counter("websvc_run_steps_total", "Steps of agent runs that ended.", steps);
     out.counter("websvc_run_tokens_total", "Tokens of the language model in runs that ended.", tokens);
 }
 
-pub(super) fn traces(out: &mut Metrics, metrics: TraceMetrics) {
+pub(super) fn traces(out: &mut Metrics, metrics: &TraceMetrics) {
     let TraceMetrics { exported, dropped, failed } = metrics;
     let help = "Spans for the trace collector by outcome.";
-    let family = out.family("websvc_trace_spans_total", MetricKind::Counter, help);
-    for (outcome, count) in [("exported", exported), ("dropped", dropped), ("failed", failed)] {
-        family.sample(&[("outcome", outcome)], count);
-    }
-}
-
-pub(super) fn prompts(out: &mut Metrics, metrics: &PromptMetrics) {
-    let PromptMetrics { runs, steps, input_tokens, output_tokens } = metrics;
-    let help = "Prompts of browser sessions by outcome.";
-    let family = out.family("websvc_prompt_runs_total", MetricKind::Counter, help);
-    for (outcome, count) in runs {
-        family.sample(&[("outcome", outcome)], count);
-    }
-    let help = "Steps of prompts of browser sessions.";
-    out.counter("websvc_prompt_steps_total", help, steps);
-    let help = "Tokens of the language model for prompts of browser sessions.";
-    let family = out.family("websvc_prompt_tokens_total", MetricKind::Counter, help);
-    for (direction, count) in [("input", input_tokens), ("output", output_tokens)] {
-        family.sample(&[("direction", direction)], count);
-    }
+    let outcomes = [("exported", exported), ("dropped", dropped), ("failed", failed)];
+    out.counters("websvc_trace_spans_total", help, "outcome", outcomes);
 }

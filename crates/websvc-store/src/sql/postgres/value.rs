@@ -55,7 +55,7 @@ fn write_text(value: ValueRef<'_>, out: &mut BytesMut) -> IsNull {
         ValueRef::Text(text) => out.put_slice(without_nul(text).as_bytes()),
         ValueRef::Blob(bytes) => {
             out.put_slice(b"\\x");
-            out.put_slice(crate::secret::hex(bytes).as_bytes());
+            out.put_slice(data_encoding::HEXLOWER.encode(bytes).as_bytes());
         }
     }
     IsNull::No
