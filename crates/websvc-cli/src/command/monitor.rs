@@ -2,15 +2,13 @@
 
 pub(super) mod check;
 pub(super) mod diff;
-mod names;
 mod request;
 pub(super) mod text;
 
 use anyhow::Result;
+use serde_json::{Value, json, to_value};
 use websvc::types::limits::MONITOR_LIST_LIMIT_MAX;
-use websvc::types::monitor::{
-    self as wire, MonitorListResponse, MonitorResponse, MonitorStateRequest, UpdateMonitorRequest,
-};
+use websvc::types::monitor::{MonitorResponse, MonitorStateRequest, UpdateMonitorRequest};
 use websvc::{Client, ListRange};
 
 use super::search::client;
@@ -21,8 +19,8 @@ use crate::output;
 const SHOWN_CHECKS: u64 = 5;
 
 /// Runs `websvc monitor`.
-pub(crate) async fn monitor(arguments: Monitor) -> Result<()> {
-    let remote = arguments.remote();
+pub(crate) async fn run(arguments: Monitor) -> Result<()> {
+    let remote = arguments.at.remote();
     let client = client(&remote)?;
     let json = arguments.json;
     match arguments.command {
@@ -36,61 +34,59 @@ pub(crate) async fn monitor(arguments: Monitor) -> Result<()> {
         }
         MonitorCommand::List => list(&client, json).await,
         MonitorCommand::Show { id } => show(&client, &id, json).await,
-        MonitorCommand::Run { id, wait: false } => check::start(&client, &id, json).await,
+        MonitorCommand::Run { id, wait: false } => {
+            let response = client.run_monitor(&id).await?;
+            output::json_or_line(json, &response, || format!("started check {}", response.id))
+        }
         MonitorCommand::Run { id, wait: true } => check::run(&remote, &id, json).await,
-        MonitorCommand::Pause { id } => {
-            let response = set_state(&client, &id, MonitorStateRequest::Paused).await?;
-            print_monitor(&response, text::summary_lines, json)
-        }
-        MonitorCommand::Resume { id } => {
-            let response = set_state(&client, &id, MonitorStateRequest::Active).await?;
-            print_monitor(&response, text::summary_lines, json)
-        }
+        MonitorCommand::Pause { id } => set_state(&client, &id, MonitorStateRequest::Paused, json).await,
+        MonitorCommand::Resume { id } => set_state(&client, &id, MonitorStateRequest::Active, json).await,
         MonitorCommand::Delete { id } => {
             let response = client.delete_monitor(&id).await?;
-            if json { output::json(&response) } else { output::line(&format!("deleted monitor {id}")) }
+            output::json_or_line(json, &response, || format!("deleted monitor {id}"))
         }
-        MonitorCommand::Checks { id, limit } => checks(&client, &id, limit, json).await,
+        MonitorCommand::Checks { id, limit } => {
+            let response = client.monitor_checks(&id, None, ListRange { skip: 0, limit }).await?;
+            if json {
+                output::json(&response)
+            } else {
+                text::check_table(&objects(&response.data)?, None).print()
+            }
+        }
         MonitorCommand::Diff { id, check } => check::diff(&client, &id, check, json).await,
     }
 }
 
-async fn set_state(client: &Client, id: &str, state: MonitorStateRequest) -> Result<MonitorResponse> {
+async fn set_state(client: &Client, id: &str, state: MonitorStateRequest, json: bool) -> Result<()> {
     let request = UpdateMonitorRequest { status: Some(state), ..UpdateMonitorRequest::default() };
-    Ok(client.update_monitor(id, &request).await?)
+    print_monitor(&client.update_monitor(id, &request).await?, text::summary_lines, json)
 }
 
 /// Prints a monitor that was created or changed, in these lines.
-fn print_monitor(
-    response: &MonitorResponse,
-    lines: fn(&wire::Monitor) -> Vec<String>,
-    json: bool,
-) -> Result<()> {
+fn print_monitor(response: &MonitorResponse, lines: fn(&Value) -> Vec<String>, json: bool) -> Result<()> {
     if json {
         return output::json(response);
     }
-    if let Some(warning) = &response.warning {
-        output::note(&format!("warning: {}", output::printable(warning)));
-    }
-    print_lines(&lines(&response.data))
+    response.warning.iter().for_each(|warning| output::warn(warning));
+    output::lines(&lines(&to_value(&response.data)?))
 }
 
 /// Prints all monitors of the team. Their number is limited, so they are collected to align the table.
 async fn list(client: &Client, json: bool) -> Result<()> {
-    let mut all = MonitorListResponse { success: true, data: Vec::new() };
+    let mut all = Vec::new();
     loop {
-        let range = ListRange { skip: all.data.len() as u64, limit: MONITOR_LIST_LIMIT_MAX };
+        let range = ListRange { skip: all.len() as u64, limit: MONITOR_LIST_LIMIT_MAX };
         let part = client.monitors(range).await?.data;
         let is_last = (part.len() as u64) < range.limit;
-        all.data.extend(part);
+        all.extend(objects(&part)?);
         if is_last {
             break;
         }
     }
     if json {
-        return output::json(&all);
+        return output::json(&json!({ "success": true, "data": all }));
     }
-    text::monitor_table(&all.data).print()
+    output::Table::of_objects(&all, text::MONITORS).print()
 }
 
 async fn show(client: &Client, id: &str, json: bool) -> Result<()> {
@@ -98,49 +94,18 @@ async fn show(client: &Client, id: &str, json: bool) -> Result<()> {
     if json {
         return output::json(&response);
     }
-    print_lines(&text::detail_lines(&response.data))?;
+    let monitor = to_value(&response.data)?;
+    output::lines(&text::detail_lines(&monitor))?;
     let range = ListRange { skip: 0, limit: SHOWN_CHECKS };
-    let checks = client.monitor_checks(id, None, range).await?.data;
+    let checks = objects(&client.monitor_checks(id, None, range).await?.data)?;
     if !checks.is_empty() {
         output::line("")?;
-        text::check_table(&checks, Some(&response.data)).print()?;
+        text::check_table(&checks, Some(&monitor)).print()?;
     }
     Ok(())
 }
 
-async fn checks(client: &Client, id: &str, limit: u64, json: bool) -> Result<()> {
-    let response = client.monitor_checks(id, None, ListRange { skip: 0, limit }).await?;
-    if json { output::json(&response) } else { text::check_table(&response.data, None).print() }
-}
-
-fn print_lines(lines: &[String]) -> Result<()> {
-    lines.iter().try_for_each(|line| output::line(line))
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-
-    use super::*;
-    use crate::args::{Cli, Command};
-
-    fn parse(arguments: &[&str]) -> Result<Monitor, clap::Error> {
-        let cli = Cli::try_parse_from([&["websvc", "monitor"], arguments].concat())?;
-        match cli.command {
-            Command::Monitor(monitor) => Ok(monitor),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn server_and_json_are_options_of_every_subcommand() {
-        let default = parse(&["list"]).unwrap();
-        assert_eq!(default.remote().server.unwrap().as_str(), "http://127.0.0.1:3002/");
-        assert!(!default.json);
-        let given =
-            parse(&["diff", "1", "2", "--server", "http://a.test", "--api-key", "k", "--json"]).unwrap();
-        assert_eq!(given.remote().server.unwrap().as_str(), "http://a.test/");
-        assert_eq!(given.remote().key().as_deref(), Some("k"));
-        assert!(given.json);
-    }
+/// Returns the items of a list as they are in the response.
+fn objects(items: &[impl serde::Serialize]) -> Result<Vec<Value>> {
+    Ok(items.iter().map(to_value).collect::<Result<_, _>>()?)
 }

@@ -1,17 +1,17 @@
 //! The part of the tour about monitors: a page changes between two checks.
 
 use anyhow::{Context, Result, ensure};
+use serde_json::{Value, to_value};
 use websvc::types::monitor::{
-    CreateMonitorRequest, MonitorCheckPage, MonitorCheckStatus, MonitorPageStatus, MonitorRequestSchedule,
-    MonitorTarget, ScrapeTarget,
+    CreateMonitorRequest, MonitorPageStatus, MonitorRequestSchedule, MonitorTarget, ScrapeTarget,
 };
 use websvc::{Client, ListRange};
 
 use super::price_list::Prices;
 use crate::command::monitor::check::wait;
-use crate::command::monitor::diff::{Colors, page_lines};
-use crate::command::monitor::text::{check_result, one_line, summary_lines};
-use crate::output;
+use crate::command::monitor::diff::page_lines;
+use crate::command::monitor::text::{check_result, summary_lines};
+use crate::output::{self, Colors, one_line};
 
 /// Maximum length of a line of the page in a sentence, in characters.
 const MAX_LINE_CHARS: usize = 80;
@@ -32,7 +32,7 @@ pub(super) async fn show_change(address: &str, key: &str, url: &str, prices: &Pr
         ..CreateMonitorRequest::default()
     };
     let monitor = client.create_monitor(&request).await?.data;
-    print_lines(&summary_lines(&monitor))?;
+    print_lines(&summary_lines(&to_value(&monitor)?))?;
     output::line("\n   The first check stores the page:")?;
     run_check(&client, &monitor.id).await?;
     prices.change();
@@ -41,10 +41,10 @@ pub(super) async fn show_change(address: &str, key: &str, url: &str, prices: &Pr
     let range = ListRange { skip: 0, limit: 1 };
     let changed = Some(MonitorPageStatus::Changed);
     let pages = client.monitor_check(&monitor.id, &check, changed, range).await?.data.pages;
-    let page = pages.first().context("the check did not notice that the page changed")?;
-    print_lines(&sentences(page))?;
+    let page = to_value(pages.first().context("the check did not notice that the page changed")?)?;
+    print_lines(&sentences(&page))?;
     output::line("\n   The difference:")?;
-    print_lines(&page_lines(page, Colors::for_stdout()))?;
+    print_lines(&page_lines(&page, Colors::for_stdout()))?;
     let feed = monitor.feed_url.context("the monitor has no feed")?;
     output::line(&format!("\n   The changes as an Atom feed, for a feed reader:\n   {feed}"))?;
     let command = format!("websvc monitor diff {} --server {address} --api-key {key}", monitor.id);
@@ -56,13 +56,13 @@ async fn run_check(client: &Client, monitor: &str) -> Result<String> {
     let id = client.run_monitor(monitor).await?.id;
     let check = wait(client, monitor, &id).await?;
     output::line(&format!("   {}", check_result(&check)))?;
-    ensure!(check.status == MonitorCheckStatus::Completed, "the check of the page did not succeed");
+    ensure!(check["status"] == "completed", "the check of the page did not succeed");
     Ok(id)
 }
 
 /// Returns the changes of a page in words, from its unified diff.
-fn sentences(page: &MonitorCheckPage) -> Vec<String> {
-    let text = page.diff.as_ref().and_then(|diff| diff.text.as_deref()).unwrap_or_default();
+fn sentences(page: &Value) -> Vec<String> {
+    let text = page["diff"]["text"].as_str().unwrap_or_default();
     let (mut removed, mut sentences) = (Vec::new(), Vec::new());
     let quote = |line: &str| format!("\"{}\"", one_line(line.trim_start_matches("- "), MAX_LINE_CHARS));
     // The header names the versions. In a hunk, the old lines come before the new ones.
@@ -90,16 +90,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns a changed page with this unified diff.
-    fn page(diff: &str) -> MonitorCheckPage {
-        let page = json!({
-            "id": "1", "targetId": "2", "url": "http://tea.test/", "status": "changed",
-            "previousScrapeId": null, "currentScrapeId": null, "statusCode": 200, "error": null, "metadata": null,
-            "diff": { "text": diff }, "judgment": null, "createdAt": "2026-11-25T19:00:00.000Z",
-        });
-        serde_json::from_value(page).unwrap()
-    }
-
     #[test]
     fn changes_are_sentences() {
         let diff = "--- previous\n+++ current\n@@ -1,5 +1,4 @@\n # Tea\n-- Sencha 12\n-- Assam 9\n+- Sencha\u{1b}[2J 10\n \
@@ -110,7 +100,7 @@ mod tests {
             "New: \"Genmaicha 11\"",
             "Removed: \"Last\"",
         ];
-        assert_eq!(sentences(&page(diff)), expected);
-        assert_eq!(sentences(&page("")), [""; 0]);
+        assert_eq!(sentences(&json!({ "diff": { "text": diff } })), expected);
+        assert_eq!(sentences(&json!({ "diff": { "text": "" } })), [""; 0]);
     }
 }
