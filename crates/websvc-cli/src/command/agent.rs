@@ -6,9 +6,9 @@ mod text;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::{Map, Value, to_value};
-use websvc::Client;
-use websvc::types::agent::{AgentList, AgentRequest};
+use serde_json::{Map, Value};
+use websvc::types::agent::AgentRequest;
+use websvc::{Client, ClientError, Method};
 
 use super::input::Input;
 use super::search::client;
@@ -33,7 +33,7 @@ pub(crate) async fn run(arguments: Agent) -> Result<()> {
         AgentCommand::Status { id } => status(&client, &id, json).await,
         AgentCommand::Trace { id } => trace(&client, &id, json).await,
         AgentCommand::Cancel { id } => {
-            let response = client.cancel_agent(&id).await?;
+            let response = send(&client, Method::DELETE, &[&id], None, None).await?;
             output::json_or_line(json, &response, || format!("cancelled run {id}"))
         }
     }
@@ -94,24 +94,36 @@ fn read_schema(path: &Path) -> Result<Map<String, Value>> {
     serde_json::from_str(&text).with_context(|| format!("{name} is not a JSON Schema in an object"))
 }
 
+/// Sends a request below the path of the agent.
+async fn send(
+    client: &Client,
+    method: Method,
+    path: &[&str],
+    query: Option<String>,
+    body: Option<Value>,
+) -> Result<Value, ClientError> {
+    client.json(method, &[&["v2", "agent"], path].concat(), query, body).await
+}
+
 async fn list(client: &Client, limit: u64, json: bool) -> Result<()> {
-    let mut all = AgentList { success: true, ..AgentList::default() };
-    let mut before = None;
-    loop {
-        let page = client.agents(before).await?;
-        all.agents.extend(page.agents);
-        all.next = page.next;
-        let next = all.next.as_deref().and_then(before_of);
-        if all.agents.len() as u64 >= limit || next.is_none() || next == before {
-            break;
+    let (mut runs, mut before) = (Vec::new(), None);
+    let mut all = loop {
+        let query = before.map(|before| format!("before={before}"));
+        let mut page = send(client, Method::GET, &[], query, None).await?;
+        if let Value::Array(found) = page["agents"].take() {
+            runs.extend(found);
+        }
+        let next = page["next"].as_str().and_then(before_of);
+        if runs.len() as u64 >= limit || next.is_none() || next == before {
+            break page;
         }
         before = next;
-    }
-    all.agents.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    };
+    runs.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     if json {
+        all["agents"] = runs.into();
         return output::json(&all);
     }
-    let runs = all.agents.iter().map(to_value).collect::<Result<Vec<_>, _>>()?;
     output::Table::of_objects(&runs, text::RUNS).print()
 }
 
@@ -122,7 +134,7 @@ fn before_of(next: &str) -> Option<u64> {
 }
 
 async fn status(client: &Client, id: &str, json: bool) -> Result<()> {
-    let run = to_value(client.agent_status(id).await?)?;
+    let run = send(client, Method::GET, &[id], None, None).await?;
     if json {
         return output::json(&run);
     }
@@ -138,7 +150,7 @@ async fn status(client: &Client, id: &str, json: bool) -> Result<()> {
 }
 
 async fn trace(client: &Client, id: &str, json: bool) -> Result<()> {
-    let trace = to_value(client.agent_trace(id).await?)?;
+    let trace = send(client, Method::GET, &[id, "trace"], None, None).await?;
     if json {
         return output::json(&trace);
     }

@@ -190,7 +190,7 @@ async fn live(client: &Client, choice: &str, interactive: bool, json: bool) -> R
         return output::json(&session);
     }
     let url = if interactive { &session.interactive_live_view_url } else { &session.live_view_url };
-    ensure!(!url.is_empty(), "the session {} runs in another process of the service", choice);
+    ensure!(!url.is_empty(), "the session {choice} runs in another process of the service");
     output::line(&printable(url))
 }
 

@@ -151,7 +151,7 @@ pub(super) async fn run(
             let reason = job.stop().await.context(resume_command.clone())?;
             JobOutcome::Interrupted(reason)
         }
-        Some(Ok(state)) => JobOutcome::Ended(state),
+        Some(Ok(state)) => JobOutcome::Ended(Box::new(state)),
         // The pages have no reader any more: the same as after Ctrl-C.
         Some(Err(error)) if StdoutClosed::is_cause(&error) => {
             job.stop().await?;

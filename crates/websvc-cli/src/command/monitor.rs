@@ -8,8 +8,7 @@ pub(super) mod text;
 use anyhow::Result;
 use serde_json::{Value, json, to_value};
 use websvc::types::limits::MONITOR_LIST_LIMIT_MAX;
-use websvc::types::monitor::{MonitorResponse, MonitorStateRequest, UpdateMonitorRequest};
-use websvc::{Client, ListRange};
+use websvc::{Client, ListRange, Method};
 
 use super::search::client;
 use crate::args::{Monitor, MonitorCommand};
@@ -25,50 +24,70 @@ pub(crate) async fn run(arguments: Monitor) -> Result<()> {
     let json = arguments.json;
     match arguments.command {
         MonitorCommand::Create(create) => {
-            let response = client.create_monitor(&request::create_request(*create)).await?;
+            let request = to_value(request::create_request(*create))?;
+            let response = send(&client, Method::POST, &[], None, Some(request)).await?;
             print_monitor(&response, text::summary_lines, json)
         }
         MonitorCommand::Edit(edit) => {
             let (id, request) = request::update_request(*edit);
-            print_monitor(&client.update_monitor(&id, &request).await?, text::detail_lines, json)
+            let response = send(&client, Method::PATCH, &[&id], None, Some(to_value(request)?)).await?;
+            print_monitor(&response, text::detail_lines, json)
         }
         MonitorCommand::List => list(&client, json).await,
         MonitorCommand::Show { id } => show(&client, &id, json).await,
         MonitorCommand::Run { id, wait: false } => {
-            let response = client.run_monitor(&id).await?;
-            output::json_or_line(json, &response, || format!("started check {}", response.id))
+            let response = start_check(&client, &id).await?;
+            output::json_or_line(json, &response, || format!("started check {}", text::text(&response["id"])))
         }
         MonitorCommand::Run { id, wait: true } => check::run(&remote, &id, json).await,
-        MonitorCommand::Pause { id } => set_state(&client, &id, MonitorStateRequest::Paused, json).await,
-        MonitorCommand::Resume { id } => set_state(&client, &id, MonitorStateRequest::Active, json).await,
+        MonitorCommand::Pause { id } => set_state(&client, &id, "paused", json).await,
+        MonitorCommand::Resume { id } => set_state(&client, &id, "active", json).await,
         MonitorCommand::Delete { id } => {
-            let response = client.delete_monitor(&id).await?;
+            let response = send(&client, Method::DELETE, &[&id], None, None).await?;
             output::json_or_line(json, &response, || format!("deleted monitor {id}"))
         }
         MonitorCommand::Checks { id, limit } => {
-            let response = client.monitor_checks(&id, None, ListRange { skip: 0, limit }).await?;
-            if json {
-                output::json(&response)
-            } else {
-                text::check_table(&objects(&response.data)?, None).print()
-            }
+            let response = checks(&client, &id, limit).await?;
+            if json { output::json(&response) } else { text::check_table(items(&response), None).print() }
         }
         MonitorCommand::Diff { id, check } => check::diff(&client, &id, check, json).await,
     }
 }
 
-async fn set_state(client: &Client, id: &str, state: MonitorStateRequest, json: bool) -> Result<()> {
-    let request = UpdateMonitorRequest { status: Some(state), ..UpdateMonitorRequest::default() };
-    print_monitor(&client.update_monitor(id, &request).await?, text::summary_lines, json)
+/// Sends a request below the path of the monitors.
+pub(super) async fn send(
+    client: &Client,
+    method: Method,
+    path: &[&str],
+    query: Option<String>,
+    body: Option<Value>,
+) -> Result<Value> {
+    Ok(client.json(method, &[&["v2", "monitor"], path].concat(), query, body).await?)
+}
+
+/// Starts a check of a monitor.
+pub(super) async fn start_check(client: &Client, id: &str) -> Result<Value> {
+    send(client, Method::POST, &[id, "run"], None, Some(json!({}))).await
+}
+
+/// Returns the last checks of a monitor.
+async fn checks(client: &Client, id: &str, limit: u64) -> Result<Value> {
+    let range = ListRange { skip: 0, limit };
+    send(client, Method::GET, &[id, "checks"], Some(range.to_string()), None).await
+}
+
+async fn set_state(client: &Client, id: &str, status: &str, json: bool) -> Result<()> {
+    let response = send(client, Method::PATCH, &[id], None, Some(json!({ "status": status }))).await?;
+    print_monitor(&response, text::summary_lines, json)
 }
 
 /// Prints a monitor that was created or changed, in these lines.
-fn print_monitor(response: &MonitorResponse, lines: fn(&Value) -> Vec<String>, json: bool) -> Result<()> {
+fn print_monitor(response: &Value, lines: fn(&Value) -> Vec<String>, json: bool) -> Result<()> {
     if json {
         return output::json(response);
     }
-    response.warning.iter().for_each(|warning| output::warn(warning));
-    output::lines(&lines(&to_value(&response.data)?))
+    response["warning"].as_str().into_iter().for_each(output::warn);
+    output::lines(&lines(&response["data"]))
 }
 
 /// Prints all monitors of the team. Their number is limited, so they are collected to align the table.
@@ -76,10 +95,9 @@ async fn list(client: &Client, json: bool) -> Result<()> {
     let mut all = Vec::new();
     loop {
         let range = ListRange { skip: all.len() as u64, limit: MONITOR_LIST_LIMIT_MAX };
-        let part = client.monitors(range).await?.data;
-        let is_last = (part.len() as u64) < range.limit;
-        all.extend(objects(&part)?);
-        if is_last {
+        let part = send(client, Method::GET, &[], Some(range.to_string()), None).await?;
+        all.extend_from_slice(items(&part));
+        if (items(&part).len() as u64) < range.limit {
             break;
         }
     }
@@ -90,22 +108,21 @@ async fn list(client: &Client, json: bool) -> Result<()> {
 }
 
 async fn show(client: &Client, id: &str, json: bool) -> Result<()> {
-    let response = client.monitor(id).await?;
+    let response = send(client, Method::GET, &[id], None, None).await?;
     if json {
         return output::json(&response);
     }
-    let monitor = to_value(&response.data)?;
-    output::lines(&text::detail_lines(&monitor))?;
-    let range = ListRange { skip: 0, limit: SHOWN_CHECKS };
-    let checks = objects(&client.monitor_checks(id, None, range).await?.data)?;
-    if !checks.is_empty() {
+    let monitor = &response["data"];
+    output::lines(&text::detail_lines(monitor))?;
+    let checks = checks(client, id, SHOWN_CHECKS).await?;
+    if !items(&checks).is_empty() {
         output::line("")?;
-        text::check_table(&checks, Some(&monitor)).print()?;
+        text::check_table(items(&checks), Some(monitor)).print()?;
     }
     Ok(())
 }
 
-/// Returns the items of a list as they are in the response.
-fn objects(items: &[impl serde::Serialize]) -> Result<Vec<Value>> {
-    Ok(items.iter().map(to_value).collect::<Result<_, _>>()?)
+/// Returns the items of a list.
+fn items(response: &Value) -> &[Value] {
+    response["data"].as_array().map_or(&[], Vec::as_slice)
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, to_value};
-use websvc::Client;
 use websvc::types::ErrorCode;
 use websvc::types::agent::AgentRequest;
+use websvc::{Client, Method};
 use websvc_types::counted;
 
+use super::send;
 use super::text::{self, Step};
 use crate::args::Remote;
 use crate::command::job::patient_client;
@@ -43,13 +44,13 @@ pub(super) async fn run(
     output_file.map(check_writable).transpose()?;
     let client = patient_client(remote).await?;
     let stop = stop_signal()?;
-    let started = client.start_agent(request).await?;
-    let id = started.id;
+    let started = send(&client, Method::POST, &[], None, Some(to_value(request)?)).await?;
+    let id = started["id"].as_str().context("the server sent no ID of the run")?.to_owned();
     let status_command = format!("`websvc agent status {id}{}`", remote.option());
     if !json {
         output::note(&format!("run {id}"));
     }
-    started.warning.iter().for_each(|warning| output::warn(warning));
+    started["warning"].as_str().into_iter().for_each(output::warn);
     let ended = tokio::select! {
         ended = follow(&client, &id, json) => ended.with_context(|| format!("the run continues: {status_command}"))?,
         () = stop => return cancel(&client, &id, &status_command).await,
@@ -82,7 +83,7 @@ async fn follow(client: &Client, id: &str, json: bool) -> Result<(Value, Vec<Val
             wait_time.suspend(|| steps.for_each(|step| print_step(&step)));
         }
         if is_ended {
-            return Ok((to_value(client.agent_status(id).await?)?, events));
+            return Ok((send(client, Method::GET, &[id], None, None).await?, events));
         }
         interval =
             if events.len() > shown { MIN_POLL_INTERVAL } else { (interval * 2).min(MAX_POLL_INTERVAL) };
@@ -93,9 +94,9 @@ async fn follow(client: &Client, id: &str, json: bool) -> Result<(Value, Vec<Val
 
 /// Returns the events of a run, and whether it has ended.
 async fn events(client: &Client, id: &str) -> Result<(Vec<Value>, bool)> {
-    let trace = client.agent_trace(id).await?;
-    let events = trace.events.iter().map(to_value).collect::<Result<_, _>>()?;
-    Ok((events, trace.credits_used.is_some()))
+    let mut trace = send(client, Method::GET, &[id, "trace"], None, None).await?;
+    let Value::Array(events) = trace["events"].take() else { bail!("the server sent no events of the run") };
+    Ok((events, !trace["creditsUsed"].is_null()))
 }
 
 fn print_step(Step { text, is_detail }: &Step) {
@@ -103,7 +104,7 @@ fn print_step(Step { text, is_detail }: &Step) {
 }
 
 async fn cancel(client: &Client, id: &str, status_command: &str) -> Result<()> {
-    match client.cancel_agent(id).await {
+    match send(client, Method::DELETE, &[id], None, None).await {
         Ok(_) => bail!("interrupted: the run was cancelled; {status_command} shows what it had collected"),
         Err(error) if error.code() == Some(ErrorCode::JobEnded) => {
             bail!("interrupted: the run had ended; {status_command} shows it")
@@ -174,6 +175,7 @@ pub(super) async fn sources(client: &Client, id: &str, events: &[Value]) -> Resu
         .filter(|artifact| artifact["artifactId"] == SOURCES)
         .find_map(|artifact| artifact["snapshotId"].as_str());
     let Some(snapshot) = newest else { return Ok(Vec::new()) };
-    let content = client.agent_snapshot(id, snapshot).await?.snapshot;
-    serde_json::from_str(&content).context("the server sent sources in another form")
+    let response = send(client, Method::GET, &[id, "snapshots", snapshot], None, None).await?;
+    serde_json::from_str(response["snapshot"].as_str().unwrap_or_default())
+        .context("the server sent sources in another form")
 }

@@ -2,15 +2,14 @@
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, to_value};
-use websvc::types::monitor::{
-    CreateMonitorRequest, MonitorPageStatus, MonitorRequestSchedule, MonitorTarget, ScrapeTarget,
-};
-use websvc::{Client, ListRange};
+use websvc::types::monitor::{CreateMonitorRequest, MonitorRequestSchedule, MonitorTarget, ScrapeTarget};
+use websvc::{Client, ListRange, Method};
 
 use super::price_list::Prices;
-use crate::command::monitor::check::wait;
+use crate::command::monitor::check::{part, wait};
 use crate::command::monitor::diff::page_lines;
-use crate::command::monitor::text::{check_result, summary_lines};
+use crate::command::monitor::text::{check_result, summary_lines, text};
+use crate::command::monitor::{send, start_check};
 use crate::output::{self, Colors, one_line};
 
 /// Maximum length of a line of the page in a sentence, in characters.
@@ -31,29 +30,30 @@ pub(super) async fn show_change(address: &str, key: &str, url: &str, prices: &Pr
         })],
         ..CreateMonitorRequest::default()
     };
-    let monitor = client.create_monitor(&request).await?.data;
-    print_lines(&summary_lines(&to_value(&monitor)?))?;
+    let created = send(&client, Method::POST, &[], None, Some(to_value(request)?)).await?;
+    let (monitor, id) = (&created["data"], text(&created["data"]["id"]));
+    print_lines(&summary_lines(monitor))?;
     output::line("\n   The first check stores the page:")?;
-    run_check(&client, &monitor.id).await?;
+    run_check(&client, &id).await?;
     prices.change();
     output::line("\n   The page has changed. The second check compares:")?;
-    let check = run_check(&client, &monitor.id).await?;
+    let check = run_check(&client, &id).await?;
     let range = ListRange { skip: 0, limit: 1 };
-    let changed = Some(MonitorPageStatus::Changed);
-    let pages = client.monitor_check(&monitor.id, &check, changed, range).await?.data.pages;
-    let page = to_value(pages.first().context("the check did not notice that the page changed")?)?;
-    print_lines(&sentences(&page))?;
+    let part = part(&client, &id, &check, Some("changed"), range).await?;
+    let page = &part["data"]["pages"][0];
+    ensure!(page.is_object(), "the check did not notice that the page changed");
+    print_lines(&sentences(page))?;
     output::line("\n   The difference:")?;
-    print_lines(&page_lines(&page, Colors::for_stdout()))?;
-    let feed = monitor.feed_url.context("the monitor has no feed")?;
+    print_lines(&page_lines(page, Colors::for_stdout()))?;
+    let feed = monitor["feedUrl"].as_str().context("the monitor has no feed")?;
     output::line(&format!("\n   The changes as an Atom feed, for a feed reader:\n   {feed}"))?;
-    let command = format!("websvc monitor diff {} --server {address} --api-key {key}", monitor.id);
+    let command = format!("websvc monitor diff {id} --server {address} --api-key {key}");
     output::line(&format!("   The changes in a terminal:\n   {command}"))
 }
 
 /// Runs a check, prints its result, and returns its ID.
 async fn run_check(client: &Client, monitor: &str) -> Result<String> {
-    let id = client.run_monitor(monitor).await?.id;
+    let id = text(&start_check(client, monitor).await?["id"]);
     let check = wait(client, monitor, &id).await?;
     output::line(&format!("   {}", check_result(&check)))?;
     ensure!(check["status"] == "completed", "the check of the page did not succeed");
@@ -62,11 +62,11 @@ async fn run_check(client: &Client, monitor: &str) -> Result<String> {
 
 /// Returns the changes of a page in words, from its unified diff.
 fn sentences(page: &Value) -> Vec<String> {
-    let text = page["diff"]["text"].as_str().unwrap_or_default();
+    let diff = page["diff"]["text"].as_str().unwrap_or_default();
     let (mut removed, mut sentences) = (Vec::new(), Vec::new());
     let quote = |line: &str| format!("\"{}\"", one_line(line.trim_start_matches("- "), MAX_LINE_CHARS));
     // The header names the versions. In a hunk, the old lines come before the new ones.
-    for line in text.lines().skip_while(|line| !line.starts_with("@@")) {
+    for line in diff.lines().skip_while(|line| !line.starts_with("@@")) {
         let (sign, line) = line.split_at_checked(1).unwrap_or_default();
         match sign {
             "-" => removed.push(line),

@@ -15,7 +15,7 @@ use crate::output;
 #[derive(Debug)]
 pub(super) enum JobOutcome {
     /// The job has ended.
-    Ended(JobStatusResponse),
+    Ended(Box<JobStatusResponse>),
     /// The command was interrupted before the end of the job.
     Interrupted(DetachReason),
 }
@@ -92,7 +92,7 @@ pub(super) fn report(job: &JobSummary, writer: &PageWriter, output_args: &Output
     let JobSummary { kind, id, outcome, errors, invalid, error_pages, resume_command } = job;
     print_failures(errors, invalid, output_args);
     let state = match outcome {
-        JobOutcome::Ended(state) => Some(state),
+        JobOutcome::Ended(state) => Some(&**state),
         JobOutcome::Interrupted(_) => None,
     };
     if output_args.json {

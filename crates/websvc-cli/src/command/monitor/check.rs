@@ -5,11 +5,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use websvc::types::limits::MONITOR_LIST_LIMIT_MAX;
-use websvc::types::monitor::{MonitorCheck, MonitorCheckStatus, MonitorPageStatus};
-use websvc::{Client, ListRange};
+use websvc::{Client, ListRange, Method};
 use websvc_types::counted;
 
-use super::{diff, text};
+use super::{diff, send, start_check, text};
 use crate::args::Remote;
 use crate::command::job::patient_client;
 use crate::command::stop_signal;
@@ -23,12 +22,7 @@ const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Results of pages that `websvc monitor diff` prints, in this order.
-const CHANGES: [MonitorPageStatus; 4] = [
-    MonitorPageStatus::Changed,
-    MonitorPageStatus::New,
-    MonitorPageStatus::Removed,
-    MonitorPageStatus::Error,
-];
+const CHANGES: [&str; 4] = ["changed", "new", "removed", "error"];
 
 /// Starts a check, waits for its end, and prints its pages.
 ///
@@ -37,7 +31,7 @@ const CHANGES: [MonitorPageStatus; 4] = [
 pub(super) async fn run(remote: &Remote, id: &str, json: bool) -> Result<()> {
     let client = patient_client(remote).await?;
     let stop = stop_signal()?;
-    let check_id = client.run_monitor(id).await?.id;
+    let check_id = text::text(&start_check(&client, id).await?["id"]);
     output::note(&format!("check {check_id}"));
     let diff_command = format!("`websvc monitor diff {id} {check_id}{}`", remote.option());
     let check = tokio::select! {
@@ -62,11 +56,11 @@ pub(in crate::command) async fn wait(client: &Client, id: &str, check_id: &str) 
     loop {
         // Pages with errors have no diffs, so that each response is small.
         let range = ListRange { skip: 0, limit: 1 };
-        let response = client.monitor_check(id, check_id, Some(MonitorPageStatus::Error), range).await?;
-        let summary = &response.data.check.summary;
-        let done = summary.same + summary.changed + summary.new + summary.removed + summary.error;
-        progress.set(done, summary.total_pages, summary.error);
-        let check = serde_json::to_value(&response.data.check)?;
+        let mut response = part(client, id, check_id, Some("error"), range).await?;
+        let check = response["data"].take();
+        let count = |name: &str| check["summary"][name].as_u64().unwrap_or_default();
+        let done = ["same", "changed", "new", "removed", "error"].map(count).iter().sum();
+        progress.set(done, count("totalPages"), count("error"));
         if !matches!(check["status"].as_str(), Some("queued" | "running")) {
             progress.finish();
             return Ok(check);
@@ -120,16 +114,25 @@ pub(super) async fn diff(client: &Client, id: &str, check: Option<String>, json:
 
 /// Returns the ID of the last check that has a result.
 async fn last_ended(client: &Client, id: &str) -> Result<String> {
-    let range = ListRange { skip: 0, limit: MONITOR_LIST_LIMIT_MAX };
-    let checks = client.monitor_checks(id, None, range).await?.data;
-    let has_result = |check: &MonitorCheck| {
-        use MonitorCheckStatus::{Completed, Failed, Partial};
-        matches!(check.status, Completed | Partial | Failed)
-    };
-    match checks.into_iter().find(has_result) {
-        Some(check) => Ok(check.id),
+    let checks = super::checks(client, id, MONITOR_LIST_LIMIT_MAX).await?;
+    let has_result =
+        |check: &&Value| matches!(check["status"].as_str(), Some("completed" | "partial" | "failed"));
+    match super::items(&checks).iter().find(has_result) {
+        Some(check) => Ok(text::text(&check["id"])),
         None => bail!("no check of the monitor has ended; `websvc monitor run {id} --wait` runs one"),
     }
+}
+
+/// Returns a part of the pages of a check, with a status if one is given.
+pub(in crate::command) async fn part(
+    client: &Client,
+    id: &str,
+    check_id: &str,
+    status: Option<&str>,
+    range: ListRange,
+) -> Result<Value> {
+    let query = status.map_or_else(|| range.to_string(), |status| format!("{range}&status={status}"));
+    send(client, Method::GET, &[id, "checks", check_id], Some(query), None).await
 }
 
 /// Returns the pages in a part of a check.
@@ -142,13 +145,13 @@ async fn each_part(
     client: &Client,
     id: &str,
     check_id: &str,
-    status: Option<MonitorPageStatus>,
+    status: Option<&str>,
     mut print: impl FnMut(&Value) -> Result<()>,
 ) -> Result<()> {
     let mut skip = 0;
     loop {
         let range = ListRange { skip, limit: MONITOR_LIST_LIMIT_MAX };
-        let part = serde_json::to_value(client.monitor_check(id, check_id, status, range).await?)?;
+        let part = part(client, id, check_id, status, range).await?;
         print(&part)?;
         skip += pages(&part).len() as u64;
         if part["next"].is_null() || pages(&part).is_empty() {

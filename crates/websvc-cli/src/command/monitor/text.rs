@@ -50,7 +50,7 @@ pub(super) fn check_table(checks: &[Value], monitor: Option<&Value>) -> Table {
 }
 
 /// Returns a text of a response in one line, without control characters.
-pub(super) fn text(value: &Value) -> String {
+pub(in crate::command) fn text(value: &Value) -> String {
     printable(value.as_str().unwrap_or_default())
 }
 
