@@ -6,11 +6,11 @@ use clap::{Args, Subcommand};
 use websvc_types::agent::AgentEffort;
 use websvc_types::limits::{AGENT_CREDITS_MAX, AGENT_CREDITS_MIN, AGENT_LIST_LIMIT};
 
-use super::common::{ServerArgs, wire_name};
+use super::common::{ServerArgs, server_help, wire_name};
 
 #[derive(Debug, Args)]
 #[command(subcommand_negates_reqs = true)]
-#[command(mut_arg("server", |server| server.help("Server that runs the agent")))]
+#[command(mut_args(server_help("Server that runs the agent")))]
 pub(crate) struct Agent {
     #[command(subcommand)]
     pub(crate) command: Option<AgentCommand>,

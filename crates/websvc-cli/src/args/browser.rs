@@ -9,7 +9,7 @@ use websvc_types::limits::{
     INTERACT_ACTIVITY_TTL_MAX_S, INTERACT_ACTIVITY_TTL_MIN_S, INTERACT_TTL_MAX_S, INTERACT_TTL_MIN_S,
 };
 
-use super::common::{ServerArgs, wire_name};
+use super::common::{ServerArgs, server_help, wire_name};
 use crate::command::page_commands_help;
 use crate::render_args::LocationArgs;
 
@@ -18,7 +18,7 @@ pub(crate) const SESSION_VARIABLE: &str = "WEBSVC_BROWSER_SESSION";
 
 #[derive(Debug, Args)]
 #[command(after_help = page_commands_help(), subcommand_value_name = "COMMAND")]
-#[command(mut_arg("server", |server| server.help("Server that runs the sessions")))]
+#[command(mut_args(server_help("Server that runs the sessions")))]
 pub(crate) struct Browser {
     #[command(subcommand)]
     pub(crate) command: BrowserCommand,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args};
 use serde::de::DeserializeOwned;
 use url::Url;
 use websvc_types::Format;
@@ -117,6 +117,11 @@ pub(crate) struct ServerArgs {
     /// API key for the server [env: WEBSVC_API_KEY]
     #[arg(long, global = true, value_name = "KEY")]
     api_key: Option<String>,
+}
+
+/// Returns a change of arguments that sets the help of `--server`.
+pub(super) fn server_help(help: &'static str) -> impl FnMut(Arg) -> Arg {
+    move |arg| if arg.get_id() == "server" { arg.help(help) } else { arg }
 }
 
 /// The default address of `websvc serve`.

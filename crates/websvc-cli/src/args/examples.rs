@@ -5,7 +5,7 @@ use clap::Command;
 /// The exit codes of all commands that have no others.
 const EXIT_CODES: &str = "Exit codes: 0 success, 1 failure, 2 wrong arguments";
 
-/// The widest command line with its effect beside it, in characters. The effect of others is below them.
+/// The widest command line with its effect on the same line, in characters. The effect of others is below them.
 const MAX_WIDTH: usize = 64;
 
 /// A command line of a command, and what it does.

@@ -6,10 +6,10 @@ use websvc_types::limits::{
     MONITOR_RETENTION_MIN_DAYS,
 };
 
-use super::common::ServerArgs;
+use super::common::{ServerArgs, server_help};
 
 #[derive(Debug, Args)]
-#[command(mut_arg("server", |server| server.help("Server that runs the monitors")))]
+#[command(mut_args(server_help("Server that runs the monitors")))]
 pub(crate) struct Monitor {
     #[command(subcommand)]
     pub(crate) command: MonitorCommand,

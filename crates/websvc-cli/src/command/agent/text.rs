@@ -45,7 +45,7 @@ pub(super) fn step(event: &Value) -> Option<Step> {
         "artifact.updated" => detail(&artifact_text(&event["artifact"])),
         "error.occurred" => line(&format!("error: {}", text(&event["error"]["message"]))),
         "browser.session.started" => detail("a browser session has started"),
-        // Reports of the progress say what others say, too.
+        // Others only repeat what a report of the progress says.
         _ => None,
     }
 }

@@ -1,5 +1,4 @@
-//! Checks of the parts beside the data: other replicas, the URL scanner, the mail server, logs and traces, the tools for
-//! media.
+//! Checks of services and tools: other replicas, the URL scanner, the mail server, logs and traces, the tools for media.
 
 use std::path::Path;
 use std::time::Duration;
