@@ -1,6 +1,8 @@
 //! Compresses the manual into the program and sets the linker options.
 
+use std::collections::BTreeMap;
 use std::error::Error;
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::PathBuf;
 use std::{env, fs};
@@ -17,23 +19,41 @@ fn main() -> Result<(), Box<dyn Error>> {
     compress_manual()
 }
 
-/// Compresses every page of the manual: 150 kB in the program instead of 430.
+/// Compresses every page of the manual (150 kB in the program instead of 430), and writes the table of the pages.
 fn compress_manual() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={MANUAL}");
     let directory = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?).join("manual");
     fs::create_dir_all(&directory)?;
+    let mut pages = BTreeMap::new();
     for entry in fs::read_dir(MANUAL).map_err(|error| format!("{MANUAL}: {error}"))? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "md") {
-            let name =
-                path.file_name().ok_or("a file has a name")?.to_str().ok_or("a page has a plain name")?;
-            let mut gzip =
-                GzEncoder::new(fs::File::create(directory.join(format!("{name}.gz")))?, Compression::best());
-            gzip.write_all(&fs::read(&path)?)?;
-            gzip.finish()?;
+            let name = path.file_stem().and_then(OsStr::to_str).ok_or("a page has a plain name")?.to_owned();
+            pages.insert(name, fs::read_to_string(&path)?);
         }
     }
-    Ok(())
+    let mut table = String::new();
+    for name in reading_order(&pages) {
+        let file = directory.join(format!("{name}.md.gz"));
+        let mut gzip = GzEncoder::new(fs::File::create(&file)?, Compression::best());
+        gzip.write_all(pages[name].as_bytes())?;
+        gzip.finish()?;
+        table.push_str(&format!("({name:?}, include_bytes!({file:?})),\n"));
+    }
+    Ok(fs::write(directory.join("pages.rs"), format!("&[\n{table}]\n"))?)
+}
+
+/// Returns the names of the pages in the order in which the start page links to them. It is the first one itself.
+fn reading_order(pages: &BTreeMap<String, String>) -> Vec<&str> {
+    let start = pages.get("index").map(String::as_str).unwrap_or_default();
+    let links = start.split("](").skip(1).filter_map(|rest| rest.split_once(".md").map(|(name, _)| name));
+    let mut names = Vec::new();
+    for name in std::iter::once("index").chain(links).chain(pages.keys().map(String::as_str)) {
+        if pages.contains_key(name) && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 fn pack_relocations() {

@@ -118,8 +118,8 @@ mod glibc {
     }
 }
 
-#[cfg(test)]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[cfg(test)]
 mod tests {
     use std::time::Duration;
 

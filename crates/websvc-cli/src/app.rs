@@ -4,14 +4,12 @@ mod artifacts;
 mod audit;
 mod browser;
 mod headers;
-mod jobs;
+mod limits;
 mod llm;
 mod mail;
 mod media;
 mod mirror_sink;
-mod monitors;
 mod replica;
-mod runs;
 mod sessions;
 mod sources;
 mod store;
@@ -21,7 +19,6 @@ mod traces;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use http::HeaderValue;
@@ -29,11 +26,12 @@ use url::Url;
 use websvc_artifacts::Artifacts;
 use websvc_engine::{Engine, EngineConfig, MediaTools, TeamIndexes};
 use websvc_index::{Index, IndexConfig};
+use websvc_jobs::Jobs;
 use websvc_model::Model;
 use websvc_scrape::blocklist::Blocklist;
 use websvc_scrape::{DocumentWorkers, ProxyConfig, ScrapeConfig, Scraper};
 use websvc_stage::StageTimes;
-use websvc_store::{CacheLimits, Store, UsageLimits};
+use websvc_store::{Store, UsageLimits};
 use websvc_transport::{AddressGuard, Client, ClientConfig, Proxy};
 
 use crate::args::PARSE_DOCUMENT;
@@ -43,14 +41,12 @@ use crate::data_dir::{DataDir, WriteLock};
 pub(crate) use artifacts::bucket_location;
 pub(crate) use audit::{audit, sinks};
 pub(crate) use browser::browser;
-pub(crate) use jobs::jobs_config;
+pub(crate) use limits::{admission_limits, cache_limits, jobs_config, monitors_config, runs_config};
 pub(crate) use llm::{endpoint_urls, model, section as llm_section};
 pub(crate) use mail::mail_settings;
 pub(crate) use media::{downloader, media_tools};
 pub(crate) use mirror_sink::ensure_complete;
-pub(crate) use monitors::monitors_config;
 pub(crate) use replica::{announcement, replica_config};
-pub(crate) use runs::runs_config;
 pub(crate) use sessions::{interpreters_of, sessions_config, worker_config};
 pub(crate) use sources::{
     UnsearchedIndex, index_server, index_writers, provider_urls, remote_sources, unsearched_index,
@@ -77,6 +73,13 @@ pub(crate) struct App {
     pub(crate) artifacts: Artifacts,
     pub(crate) index: Arc<Index>,
     pub(crate) access: IndexMode,
+}
+
+impl App {
+    /// Returns the jobs of this process.
+    pub(crate) fn jobs(&self, config: &Config) -> Jobs {
+        Jobs::new(&self.engine, self.store.clone(), self.artifacts.clone(), jobs_config(config))
+    }
 }
 
 /// Opens the engine and its parts for a command. Only the service stores files, so a command downloads no media.
@@ -231,14 +234,5 @@ pub(crate) fn document_workers() -> Option<DocumentWorkers> {
             tracing::warn!(%error, "cannot determine the path of this program: documents cannot be parsed");
             None
         }
-    }
-}
-
-/// Returns the limits of the page cache.
-pub(crate) fn cache_limits(config: &Config) -> CacheLimits {
-    CacheLimits {
-        max_bytes: config.cache.max_bytes,
-        max_age: Duration::from_secs(config.cache.max_age_days.saturating_mul(86_400)),
-        ..CacheLimits::default()
     }
 }

@@ -22,11 +22,9 @@ use clap_complete::Shell;
 use url::Url;
 
 use crate::render_args::{CaptureArgs, FormatArgs, LocationArgs, RenderArgs, ResultCaptureArgs};
-pub(crate) use access::{Backup, CreateKey, KeysCommand, Limit, OnOff, SetTeam, TeamsCommand};
-pub(crate) use agent::{Agent, AgentCommand, EffortArg, StartAgent};
-pub(crate) use browser::{
-    Browser, BrowserCommand, LanguageArg, RunCode, SESSION_VARIABLE, StartBrowser, StatusArg, options_first,
-};
+pub(crate) use access::{Backup, CreateKey, KeysCommand, Limit, SetTeam, TeamsCommand};
+pub(crate) use agent::{Agent, AgentCommand, StartAgent};
+pub(crate) use browser::{Browser, BrowserCommand, RunCode, SESSION_VARIABLE, StartBrowser, options_first};
 pub(crate) use common::{
     Common, KEY_VARIABLE, Remote, check_listen, format_name, listen_address, quoted, variable,
 };
@@ -34,7 +32,7 @@ pub(crate) use examples::add_to as with_examples;
 pub(crate) use feedback::FeedbackCommand;
 pub(crate) use init::Init;
 pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
-pub(crate) use map::{Map, Sitemap};
+pub(crate) use map::Map;
 pub(crate) use monitor::{
     CreateMonitor, EditMonitor, Monitor, MonitorCommand, MonitorSettings, ScheduleArgs,
 };

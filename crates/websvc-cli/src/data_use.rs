@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::args::{
-    self, BlocklistCommand, CacheCommand, Command, FeedbackCommand, IndexCommand, KeysCommand,
-    ProfilesCommand, Remote, StoreCommand, TeamsCommand, ThreatCommand, WebhooksCommand,
+    self, BlocklistCommand, Command, IndexCommand, KeysCommand, Remote, StoreCommand, TeamsCommand,
+    ThreatCommand,
 };
 use crate::config::{Config, Provider};
 use crate::data_dir::DataDir;
@@ -47,45 +47,36 @@ impl DataUse {
             | Command::RunInterpreter { .. } => Self::Unused,
             // It names its data directory itself.
             Command::Store(StoreCommand::Migrate(_)) => Self::Unused,
-            Command::Serve(_) | Command::Scrape(_) | Command::Map(_) | Command::Parse(_) | Command::Mcp => {
-                Self::Create
+            Command::Monitor(_) | Command::Agent(_) | Command::Browser(_) => Self::Unused,
+            Command::Crawl(args::CrawlSite { job, .. }) | Command::Batch(args::Batch { job, .. }) => {
+                if job.resume.is_some() { Self::Existing } else { Self::Create }
             }
             // A search of other sources needs no index.
             Command::Search(_) if config.search.providers.iter().any(|source| *source != Provider::Index) => {
                 Self::Create
             }
-            Command::Search(_) | Command::Backup(_) | Command::Usage(_) => Self::Existing,
-            Command::Crawl(args::CrawlSite { job, .. }) | Command::Batch(args::Batch { job, .. }) => {
-                if job.resume.is_some() { Self::Existing } else { Self::Create }
-            }
-            Command::Index(IndexCommand::Crawl(_) | IndexCommand::Import(_)) => Self::Create,
-            Command::Index(
-                IndexCommand::Export(_)
-                | IndexCommand::Stats(_)
-                | IndexCommand::Delete(_)
-                | IndexCommand::Optimize(_),
-            ) => Self::Existing,
-            Command::Teams(TeamsCommand::Set(_) | TeamsCommand::WebhookSecret { .. }) => Self::Create,
-            Command::Teams(
-                TeamsCommand::List { .. } | TeamsCommand::Show { .. } | TeamsCommand::Delete { .. },
-            ) => Self::Existing,
-            Command::Keys(KeysCommand::Create(_)) => Self::Create,
-            Command::Keys(KeysCommand::List { .. } | KeysCommand::Revoke { .. }) => Self::Existing,
-            Command::Cache(CacheCommand::Stats { .. } | CacheCommand::Purge(_)) => Self::Existing,
-            Command::Profiles(ProfilesCommand::List { .. } | ProfilesCommand::Delete { .. }) => {
-                Self::Existing
-            }
-            Command::Webhooks(WebhooksCommand::DeadLetters { .. } | WebhooksCommand::Retry { .. }) => {
-                Self::Existing
-            }
-            Command::Feedback(FeedbackCommand::List { .. } | FeedbackCommand::Export { .. }) => {
-                Self::Existing
-            }
-            Command::Monitor(_) | Command::Agent(_) | Command::Browser(_) => Self::Unused,
-            Command::Threat(ThreatCommand::Set { .. }) => Self::Create,
-            Command::Threat(ThreatCommand::Show { .. } | ThreatCommand::Check { .. }) => Self::Existing,
-            Command::Blocklists(BlocklistCommand::Update) => Self::Create,
-            Command::Blocklists(BlocklistCommand::Show { .. }) => Self::Existing,
+            Command::Serve(_)
+            | Command::Scrape(_)
+            | Command::Map(_)
+            | Command::Parse(_)
+            | Command::Mcp
+            | Command::Index(IndexCommand::Crawl(_) | IndexCommand::Import(_))
+            | Command::Teams(TeamsCommand::Set(_) | TeamsCommand::WebhookSecret { .. })
+            | Command::Keys(KeysCommand::Create(_))
+            | Command::Threat(ThreatCommand::Set { .. })
+            | Command::Blocklists(BlocklistCommand::Update) => Self::Create,
+            Command::Search(_)
+            | Command::Backup(_)
+            | Command::Usage(_)
+            | Command::Index(_)
+            | Command::Teams(_)
+            | Command::Keys(_)
+            | Command::Cache(_)
+            | Command::Profiles(_)
+            | Command::Webhooks(_)
+            | Command::Feedback(_)
+            | Command::Threat(_)
+            | Command::Blocklists(_) => Self::Existing,
         }
     }
 
@@ -120,9 +111,9 @@ fn uses_only_database(command: &Command) -> bool {
 /// Returns the server arguments of a command that can use a server.
 pub(crate) fn server_of(command: &Command) -> Option<Cow<'_, Remote>> {
     let remote = match command {
-        Command::Monitor(monitor) => return Some(Cow::Owned(monitor.remote())),
-        Command::Agent(agent) => return Some(Cow::Owned(agent.remote())),
-        Command::Browser(browser) => return Some(Cow::Owned(browser.remote())),
+        Command::Monitor(monitor) => return Some(Cow::Owned(monitor.at.remote())),
+        Command::Agent(agent) => return Some(Cow::Owned(agent.at.remote())),
+        Command::Browser(browser) => return Some(Cow::Owned(browser.at.remote())),
         Command::Search(search) => Some(&search.remote),
         Command::Map(map) => Some(&map.remote),
         Command::Crawl(crawl) => Some(&crawl.job.remote),

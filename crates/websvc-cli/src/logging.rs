@@ -15,8 +15,9 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, filter};
 
 use self::line::Lines;
-use crate::args::Command;
+use crate::args::{Command, variable};
 use crate::config::{Log, LogFormat};
+use crate::output::Colors;
 
 /// Variable that sets the filter of log lines, such as `debug` or `websvc_server=debug,warn`.
 pub(crate) const FILTER_VARIABLE: &str = "WEBSVC_LOG";
@@ -25,55 +26,22 @@ pub(crate) const FORMAT_VARIABLE: &str = "WEBSVC_LOG_FORMAT";
 
 /// Starts logging. By default, the service logs every request, and the other commands log only errors.
 pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> Result<()> {
-    let default = match command {
-        Command::Serve(_) => "info",
-        Command::Demo(_)
-        | Command::Search(_)
-        | Command::Scrape(_)
-        | Command::Map(_)
-        | Command::Crawl(_)
-        | Command::Batch(_)
-        | Command::Parse(_)
-        | Command::Index(_)
-        | Command::Teams(_)
-        | Command::Keys(_)
-        | Command::Backup(_)
-        | Command::Store(_)
-        | Command::Usage(_)
-        | Command::Feedback(_)
-        | Command::Mcp
-        | Command::Cache(_)
-        | Command::Profiles(_)
-        | Command::Webhooks(_)
-        | Command::Monitor(_)
-        | Command::Agent(_)
-        | Command::Browser(_)
-        | Command::Threat(_)
-        | Command::Blocklists(_)
-        | Command::Doctor(_)
-        | Command::Sources(_)
-        | Command::Init(_)
-        | Command::Ready { .. }
-        | Command::Completions { .. }
-        | Command::Man { .. }
-        | Command::ParseDocument(_)
-        | Command::RunInterpreter { .. } => "error",
-    };
+    let is_service = matches!(command, Command::Serve(_));
+    let default = if is_service { "info" } else { "error" };
     let is_terminal = std::io::stderr().is_terminal();
     let chosen = format_of(log, variable(FORMAT_VARIABLE).as_deref())?;
     // People read the log of a command. The log of a service is collected by programs.
-    let is_collected = matches!(command, Command::Serve(_)) && !is_terminal;
+    let is_collected = is_service && !is_terminal;
     let format = chosen.unwrap_or(if is_collected { LogFormat::Json } else { LogFormat::Pretty });
-    let colors = is_terminal && std::env::var_os("NO_COLOR").is_none();
     let filter = LineFilter(filter_of(log, variable(FILTER_VARIABLE).as_deref(), default)?);
-    let lines = Lines::new(format, colors, std::io::stderr).with_filter(filter);
+    let lines = Lines::new(format, Colors::for_stderr(), std::io::stderr).with_filter(filter);
     let spans = spans.map(|spans| {
         let is_stage_span =
             |metadata: &Metadata<'_>| metadata.is_span() && metadata.target() == websvc_stage::TARGET;
         spans.with_filter(filter::filter_fn(is_stage_span).with_max_level_hint(LevelFilter::INFO))
     });
     Registry::default().with(lines).with(spans).try_init().context("cannot start logging")?;
-    if matches!(command, Command::Serve(_) | Command::Mcp) {
+    if is_service || matches!(command, Command::Mcp) {
         install_panic_hook();
     }
     Ok(())
@@ -97,10 +65,6 @@ fn install_panic_hook() {
 pub(crate) fn check(log: &Log) -> Result<()> {
     format_of(log, variable(FORMAT_VARIABLE).as_deref())?;
     filter_of(log, variable(FILTER_VARIABLE).as_deref(), "info").map(drop)
-}
-
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 fn format_of(log: &Log, variable: Option<&str>) -> Result<Option<LogFormat>> {

@@ -25,7 +25,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::{CommandFactory, FromArgMatches};
 use websvc_types::ErrorCode;
 
-use crate::app::TraceSettings;
+use crate::app::{App, IndexMode, TraceSettings};
 use crate::args::{Cli, Command, Common, Remote, Search, Serve};
 use crate::command::FailedCode;
 use crate::config::{Config, Log, Origins};
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     let common = common.with_variables();
     // Run before anything is read or opened: the process that parses a hostile document must hold no secrets.
     if let Command::ParseDocument(arguments) = &command {
-        return command::parse_document(arguments);
+        return command::parse_document::run(arguments);
     }
     // The same holds for the process in the sandbox of an interpreter.
     if let Command::RunInterpreter { settings } = &command {
@@ -70,6 +70,19 @@ struct CommandContext {
     config: Config,
     data_dir: DataDir,
     common: Common,
+}
+
+impl CommandContext {
+    /// Opens the engine and its parts. Pages are indexed if no other process writes the index.
+    fn open(&self) -> Result<App> {
+        let access = self.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
+        app::open(&self.config, &self.data_dir, access)
+    }
+
+    /// Opens the engine and its parts for a command that writes the index.
+    fn open_to_write(&self) -> Result<App> {
+        app::open(&self.config, &self.data_dir, IndexMode::Write(self.data_dir.lock()?))
+    }
 }
 
 /// The exporter of the service's trace spans and its settings.
@@ -95,20 +108,18 @@ fn run(command: Command, common: &Common) -> Result<()> {
         // An invalid log context is a finding of doctor, too.
         let _reported_by_doctor = logging::start(&command, &Log::default(), None);
     }
-    if let Command::Doctor(doctor) = command {
-        return block_on(command::doctor(common, doctor));
-    }
-    match &command {
+    let command = match command {
+        Command::Doctor(doctor) => return block_on(command::doctor::run(common, doctor)),
         Command::Completions { shell } => {
-            return command::completions(args::with_examples(Cli::command()), *shell);
+            return command::completions(args::with_examples(Cli::command()), shell);
         }
-        Command::Init(init) => return command::init(init),
-        Command::Ready { server } => return block_on(command::ready(server)),
+        Command::Init(init) => return command::init::run(&init),
+        Command::Ready { server } => return block_on(command::ready::run(&server)),
         Command::Man { output } => {
             return command::man(args::with_examples(Cli::command()), output.as_deref());
         }
-        _ => {}
-    }
+        command => command,
+    };
     let mut config = config::load(&common.config, std::env::vars())?;
     if let Command::Serve(Serve { presets, .. }) | Command::Search(Search { presets, .. }) = &command {
         config.search.add_presets(&presets.names).context("--sources")?;
@@ -124,14 +135,14 @@ fn run(command: Command, common: &Common) -> Result<()> {
     for warning in config.warnings() {
         match command {
             Command::Serve(_) => tracing::warn!("{warning}"),
-            _ => output::note(&format!("warning: {warning}")),
+            _ => output::warn(&warning),
         }
     }
     if let Command::Demo(demo) = command {
-        return block_on(command::demo(config, &demo));
+        return block_on(command::demo::run(config, &demo));
     }
     if let Command::Sources(sources) = command {
-        return block_on(command::sources(config, sources));
+        return block_on(command::sources::run(config, sources));
     }
     if matches!(command, Command::Serve(_)) {
         // An invalid key ends the start before the data directory is created.
@@ -173,29 +184,29 @@ fn with_hint(error: anyhow::Error, key_hint: Option<&str>, origins: &Origins) ->
 
 fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExport>) -> Result<()> {
     match command {
-        Command::Teams(teams) => command::teams(&context, teams),
-        Command::Backup(backup) => command::backup(&context, &backup),
-        Command::Store(store) => command::store(&context, store),
-        Command::Keys(keys) => command::keys(&context, keys),
-        Command::Profiles(profiles) => command::profiles(&context, profiles),
-        Command::Webhooks(webhooks) => command::webhooks(&context, webhooks),
-        Command::Feedback(feedback) => command::feedback(&context, feedback),
-        Command::Monitor(monitor) => block_on(command::monitor(monitor)),
-        Command::Agent(agent) => block_on(command::agent(*agent)),
-        Command::Browser(browser) => block_on(command::browser(context, browser)),
-        Command::Threat(threat) => block_on(command::threat(context, threat)),
-        Command::Blocklists(blocklists) => block_on(command::blocklists(context, blocklists)),
-        Command::Usage(usage) => command::usage(&context, &usage),
-        Command::Mcp => block_on(command::mcp(context)),
-        Command::Cache(cache) => command::cache(&context, cache),
-        Command::Serve(serve) => block_on(command::serve(context, serve, tracing)),
-        Command::Search(search) => block_on(command::search(context, search)),
-        Command::Map(map) => block_on(command::map(context, map)),
-        Command::Scrape(scrape) => block_on(command::scrape(context, scrape)),
-        Command::Crawl(crawl) => block_on(command::crawl(context, crawl)),
-        Command::Batch(batch) => block_on(command::batch(context, batch)),
-        Command::Parse(parse) => block_on(command::parse(context, parse)),
-        Command::Index(index) => block_on(command::index(context, index)),
+        Command::Teams(teams) => command::teams::run(&context, teams),
+        Command::Backup(backup) => command::backup::run(&context, &backup),
+        Command::Store(store) => command::store::run(&context, store),
+        Command::Keys(keys) => command::keys::run(&context, keys),
+        Command::Profiles(profiles) => command::profiles::run(&context, profiles),
+        Command::Webhooks(webhooks) => command::webhooks::run(&context, webhooks),
+        Command::Feedback(feedback) => command::feedback::run(&context, feedback),
+        Command::Monitor(monitor) => block_on(command::monitor::run(monitor)),
+        Command::Agent(agent) => block_on(command::agent::run(*agent)),
+        Command::Browser(browser) => block_on(command::browser::run(context, browser)),
+        Command::Threat(threat) => block_on(command::threat::run(context, threat)),
+        Command::Blocklists(blocklists) => block_on(command::blocklists::run(context, blocklists)),
+        Command::Usage(usage) => command::usage::run(&context, &usage),
+        Command::Mcp => block_on(command::mcp::run(context)),
+        Command::Cache(cache) => command::cache::run(&context, cache),
+        Command::Serve(serve) => block_on(command::serve::run(context, serve, tracing)),
+        Command::Search(search) => block_on(command::search::run(context, search)),
+        Command::Map(map) => block_on(command::map::run(context, map)),
+        Command::Scrape(scrape) => block_on(command::scrape::run(context, scrape)),
+        Command::Crawl(crawl) => block_on(command::crawl::run(context, crawl)),
+        Command::Batch(batch) => block_on(command::batch::run(context, batch)),
+        Command::Parse(parse) => block_on(command::parse::run(context, parse)),
+        Command::Index(index) => block_on(command::index::run(context, index)),
         Command::Demo(_)
         | Command::Doctor(_)
         | Command::Sources(_)

@@ -1,17 +1,13 @@
-//! The manual (the pages of `docs/`) as a small website on loopback.
+//! The manual (the pages of `docs/`) as a small website.
 //!
 //! The build script embeds the pages into the program, compressed.
 
-use std::future::Future;
 use std::io::Read;
 use std::sync::LazyLock;
 
-use anyhow::Result;
 use flate2::read::GzDecoder;
-use http::header::CONTENT_TYPE;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::StatusCode;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
-use websvc_transport::{Body, Server, ServerBody, ServerConfig};
 
 /// A page of the manual.
 struct Page {
@@ -19,69 +15,12 @@ struct Page {
     markdown: String,
 }
 
-macro_rules! pages {
-    ($($name:literal),* $(,)?) => {
-        vec![$(Page {
-            name: $name,
-            markdown: decompress(include_bytes!(concat!(env!("OUT_DIR"), "/manual/", $name, ".md.gz"))),
-        }),*]
-    };
-}
+/// The names of the pages and their compressed content, in the order in which the start page links to them.
+const COMPRESSED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/manual/pages.rs"));
 
 /// The pages in reading order. The first one is the start page.
 static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
-    pages![
-        "index",
-        "getting-started",
-        "search",
-        "scraping",
-        "batch",
-        "crawl",
-        "websocket",
-        "browser-sessions",
-        "agent",
-        "extract",
-        "monitors",
-        "monitor-schedules",
-        "interact-code",
-        "webhooks",
-        "map",
-        "documents",
-        "media",
-        "parsing",
-        "adapters",
-        "indexing",
-        "sources",
-        "deployment",
-        "scale",
-        "backup",
-        "configuration",
-        "teams",
-        "credits",
-        "feedback",
-        "dashboard",
-        "mcp",
-        "observability",
-        "security",
-        "models",
-        "threat-protection",
-        "audit",
-        "clients",
-        "recipes",
-        "moving-from-firecrawl",
-        "moving-from-searxng",
-        "moving-from-tavily",
-        "moving-from-exa",
-        "moving-from-jina-reader",
-        "moving-from-crawl4ai",
-        "moving-from-changedetection",
-        "errors",
-        "conformance",
-        "benchmarks",
-        "architecture",
-        "contributing",
-        "changelog",
-    ]
+    COMPRESSED.iter().map(|(name, gzip)| Page { name, markdown: decompress(gzip) }).collect()
 });
 
 fn decompress(gzip: &[u8]) -> String {
@@ -90,42 +29,14 @@ fn decompress(gzip: &[u8]) -> String {
     markdown
 }
 
-/// The website, bound to a free port of the loopback address.
-#[derive(Debug)]
-pub(crate) struct Manual {
-    server: Server,
-}
-
-impl Manual {
-    /// Binds the website to a free port.
-    pub(crate) async fn bind() -> Result<Self> {
-        Ok(Self { server: Server::bind(ServerConfig::new("127.0.0.1:0")).await? })
-    }
-
-    /// Returns the URL of the start page.
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}/", self.server.local_addr())
-    }
-
-    /// Serves requests until `stop` completes.
-    pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        self.server
-            .run(|request: Request<ServerBody>| async move { respond(request.uri().path()) }, stop)
-            .await?;
-        Ok(())
-    }
-}
-
-fn respond(path: &str) -> Response<Body> {
+/// Returns the page at a path.
+pub(crate) fn respond(path: &str) -> (StatusCode, String) {
     let name = path.trim_start_matches('/').trim_end_matches(".html");
     let name = if name.is_empty() { PAGES[0].name } else { name };
-    let page = PAGES.iter().find(|page| page.name == name);
-    let mut response = Response::new(Body::from(page.map_or_else(not_found, render)));
-    if page.is_none() {
-        *response.status_mut() = StatusCode::NOT_FOUND;
+    match PAGES.iter().find(|page| page.name == name) {
+        Some(page) => (StatusCode::OK, render(page)),
+        None => (StatusCode::NOT_FOUND, not_found()),
     }
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    response
 }
 
 fn not_found() -> String {
@@ -168,12 +79,10 @@ fn title(markdown: &str) -> String {
 }
 
 fn document(title: &str, name: &str, body: &str) -> String {
-    let links: String = PAGES
-        .iter()
-        .map(|page| {
-            format!("<li><a href=\"/{}.html\">{}</a></li>", page.name, escape(&self::title(&page.markdown)))
-        })
-        .collect();
+    let link = |page: &Page| {
+        format!("<li><a href=\"/{}.html\">{}</a></li>", page.name, escape(&self::title(&page.markdown)))
+    };
+    let links: String = PAGES.iter().map(link).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{} - websvc manual</title>\
          <link rel=\"canonical\" href=\"/{name}.html\"></head><body><nav><ul>{links}</ul></nav><main>{body}</main><footer>websvc manual</footer></body></html>",
@@ -221,8 +130,8 @@ mod tests {
 
     #[test]
     fn root_is_the_first_page_and_unknown_pages_are_not_found() {
-        assert_eq!(respond("/").status(), StatusCode::OK);
-        assert_eq!(respond("/nothing.html").status(), StatusCode::NOT_FOUND);
+        assert_eq!(respond("/").0, StatusCode::OK);
+        assert_eq!(respond("/nothing.html").0, StatusCode::NOT_FOUND);
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! Printing of results on stdout and of messages on stderr.
 
+mod table;
+
 use std::io::{self, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use jiff::Timestamp;
 use serde::Serialize;
+
+pub(crate) use table::{Column, Table, column, column_of, column_or, objects};
 
 /// The reader of stdout has closed it, as `head` does. The command ends without a message.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +49,20 @@ pub(crate) fn line(text: &str) -> Result<()> {
     on_stdout(|out| writeln!(out, "{text}"))
 }
 
+/// Prints lines on stdout.
+pub(crate) fn lines(lines: &[String]) -> Result<()> {
+    lines.iter().try_for_each(|text| line(text))
+}
+
+/// Prints a value as JSON for programs, or a line about it for people.
+pub(crate) fn json_or_line<T: Serialize>(
+    as_json: bool,
+    value: &T,
+    text: impl FnOnce() -> String,
+) -> Result<()> {
+    if as_json { json(value) } else { line(&text()) }
+}
+
 /// Prints a value as indented JSON on stdout.
 pub(crate) fn json<T: Serialize>(value: &T) -> Result<()> {
     line(&serde_json::to_string_pretty(value)?)
@@ -53,6 +72,11 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Result<()> {
 pub(crate) fn note(text: &str) {
     // If stderr cannot be written, the failure cannot be reported either.
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Prints a warning on stderr. It may be from a server or a page.
+pub(crate) fn warn(text: &str) {
+    note(&format!("warning: {}", printable(text)));
 }
 
 /// Prints the error of a failed command with its causes on stderr.
@@ -96,31 +120,68 @@ pub(crate) enum Style {
     Removed,
 }
 
-/// Returns `text` in a style if stdout is a terminal and `NO_COLOR` is not set.
+/// Use of text styles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Colors {
+    On,
+    Off,
+}
+
+impl Colors {
+    /// Returns the use of styles on stdout: only on a terminal, and not if `NO_COLOR` is set.
+    pub(crate) fn for_stdout() -> Self {
+        Self::on(&io::stdout())
+    }
+
+    /// Returns the use of styles on stderr.
+    pub(crate) fn for_stderr() -> Self {
+        Self::on(&io::stderr())
+    }
+
+    fn on(stream: &impl IsTerminal) -> Self {
+        if stream.is_terminal() && std::env::var_os("NO_COLOR").is_none() { Self::On } else { Self::Off }
+    }
+
+    pub(crate) fn paint(self, text: &str, style: Style) -> String {
+        let code = match style {
+            _ if self == Self::Off => return text.to_owned(),
+            Style::Bold => "1",
+            Style::Dim => "2",
+            Style::Link => "36",
+            Style::Added => "32",
+            Style::Removed => "31",
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+}
+
+/// Returns `text` in a style if stdout has styles.
 pub(crate) fn styled(text: &str, style: Style) -> String {
-    if has_styles() { with_style(text, style) } else { text.to_owned() }
+    Colors::for_stdout().paint(text, style)
 }
 
-/// Returns whether stdout is a terminal and `NO_COLOR` is not set.
-pub(crate) fn has_styles() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+/// Formats a time in milliseconds since the Unix epoch.
+pub(crate) fn unix_time(unix_ms: Option<u64>) -> Option<String> {
+    Timestamp::from_millisecond(i64::try_from(unix_ms?).ok()?).ok().map(time)
 }
 
-/// Returns whether stderr is a terminal and `NO_COLOR` is not set.
-pub(crate) fn has_note_styles() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+/// Formats a time without fractions of a second, in UTC.
+pub(crate) fn time(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Returns `text` in a style.
-pub(crate) fn with_style(text: &str, style: Style) -> String {
-    let code = match style {
-        Style::Bold => "1",
-        Style::Dim => "2",
-        Style::Link => "36",
-        Style::Added => "32",
-        Style::Removed => "31",
-    };
-    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+/// Formats a time of a response without fractions of a second, in UTC. Another text stays as it is.
+pub(crate) fn time_of(text: &str) -> String {
+    text.parse().map_or_else(|_| printable(text), time)
+}
+
+/// Returns text in one line of at most `max` characters, without control characters.
+pub(crate) fn one_line(text: &str, max: usize) -> String {
+    let line = printable(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    match line.char_indices().nth(max) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
 }
 
 /// Returns one line of text without the characters with which a page could control a terminal or reorder its output:
@@ -129,42 +190,6 @@ pub(crate) fn printable(text: &str) -> String {
     let is_directional =
         |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().filter(|c| *c == '\t' || !(c.is_control() || is_directional(*c))).collect()
-}
-
-/// A table with aligned columns.
-#[derive(Debug)]
-pub(crate) struct Table<const N: usize> {
-    rows: Vec<[String; N]>,
-}
-
-impl<const N: usize> Table<N> {
-    pub(crate) fn new(header: [&str; N]) -> Self {
-        Self { rows: vec![header.map(str::to_owned)] }
-    }
-
-    pub(crate) fn row(&mut self, cells: [&str; N]) {
-        self.rows.push(cells.map(str::to_owned));
-    }
-
-    pub(crate) fn print(&self) -> Result<()> {
-        self.lines().iter().try_for_each(|text| line(text))
-    }
-
-    /// Returns the lines of the table.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        let mut widths = [0; N];
-        for row in &self.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.chars().count());
-            }
-        }
-        let aligned = |row: &[String; N]| {
-            let cells: Vec<String> =
-                row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-            cells.join("  ").trim_end().to_owned()
-        };
-        self.rows.iter().map(aligned).collect()
-    }
 }
 
 /// Prints one search result.

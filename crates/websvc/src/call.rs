@@ -33,7 +33,7 @@ pub(crate) struct HttpTransport {
 /// Request to the service.
 #[derive(Debug)]
 pub(crate) struct ApiCall {
-    method: Method,
+    pub(crate) method: Method,
     /// Path below the base URL, without a leading slash.
     path: Cow<'static, str>,
     query: Option<String>,

@@ -18,19 +18,18 @@ pub(super) fn open(config: &Config, data_dir: &DataDir, store: &Store) -> Result
         path.is_none() || s3.is_none(),
         "artifacts.path and [artifacts.s3] are both set: use only one of them"
     );
-    let location = match s3 {
-        Some(s3) => StorageLocation::S3(Box::new(bucket(config, s3).context("artifacts.s3")?)),
-        None => StorageLocation::Directory(path.clone().unwrap_or_else(|| data_dir.artifacts())),
-    };
+    let directory = || StorageLocation::Directory(path.clone().unwrap_or_else(|| data_dir.artifacts()));
+    let location = bucket_location(config)?.unwrap_or_else(directory);
     let max_age = Duration::from_secs(max_age_hours.saturating_mul(3600));
     let artifacts = ArtifactsConfig { location, max_bytes: *max_bytes, max_age };
     Ok(Artifacts::open(store.clone(), artifacts)?)
 }
 
 /// Returns the configured bucket, if there is one.
-pub(crate) fn bucket_location(config: &Config) -> Option<Result<StorageLocation>> {
-    let s3 = config.artifacts.s3.as_ref()?;
-    Some(bucket(config, s3).map(|bucket| StorageLocation::S3(Box::new(bucket))).context("artifacts.s3"))
+pub(crate) fn bucket_location(config: &Config) -> Result<Option<StorageLocation>> {
+    let Some(s3) = &config.artifacts.s3 else { return Ok(None) };
+    let bucket = bucket(config, s3).context("artifacts.s3")?;
+    Ok(Some(StorageLocation::S3(Box::new(bucket))))
 }
 
 /// Returns the bucket with a client that may reach its endpoint on any network, because the operator has chosen it.

@@ -14,35 +14,21 @@ use crate::config::{self, Config};
 /// Returns the browser, which starts when a page first needs it. Returns `None` if `browser.concurrency` is 0.
 pub(crate) fn browser(config: &Config, client: &Client) -> Result<Option<Browser>> {
     let remote = remote(config)?;
-    let config::Browser {
-        path,
-        bubblewrap,
-        cdp_url: _,
-        egress_listen: _,
-        egress_host: _,
-        egress_allowed_networks: _,
-        concurrency,
-        pages_per_process,
-        memory_bytes,
-        page_memory_bytes,
-        max_memory_bytes,
-        idle_shutdown_s,
-        blocklists: _,
-    } = &config.browser;
-    if *concurrency == 0 {
+    let settings = &config.browser;
+    if settings.concurrency == 0 {
         return Ok(None);
     }
     let browser = BrowserConfig {
-        path: path.clone(),
-        bubblewrap: bubblewrap_mode(bubblewrap.as_deref()),
+        path: settings.path.clone(),
+        bubblewrap: bubblewrap_mode(settings.bubblewrap.as_deref()),
         remote,
         ca_file: config.fetch.ca_file.clone(),
-        concurrency: *concurrency,
-        pages_per_process: *pages_per_process,
-        memory_bytes: *memory_bytes,
-        page_memory_bytes: *page_memory_bytes,
-        max_memory_bytes: max_memory_bytes.unwrap_or(memory_bytes / 2 * 3),
-        idle_shutdown: Duration::from_secs(*idle_shutdown_s),
+        concurrency: settings.concurrency,
+        pages_per_process: settings.pages_per_process,
+        memory_bytes: settings.memory_bytes,
+        page_memory_bytes: settings.page_memory_bytes,
+        max_memory_bytes: settings.max_memory_bytes.unwrap_or(settings.memory_bytes / 2 * 3),
+        idle_shutdown: Duration::from_secs(settings.idle_shutdown_s),
         ..BrowserConfig::default()
     };
     Ok(Some(Browser::new(browser, client.clone())))
@@ -59,15 +45,8 @@ fn bubblewrap_mode(configured: Option<&Path>) -> BubblewrapMode {
 
 /// Returns the configuration of the remote Chromium, if there is one.
 fn remote(config: &Config) -> Result<Option<Remote>> {
-    let config::Browser {
-        path,
-        bubblewrap,
-        cdp_url,
-        egress_listen,
-        egress_host,
-        egress_allowed_networks,
-        ..
-    } = &config.browser;
+    let config::Browser { cdp_url, egress_listen, egress_host, egress_allowed_networks, .. } =
+        &config.browser;
     let Some(cdp_url) = cdp_url else {
         let is_unset = egress_listen.is_none() && egress_host.is_none() && egress_allowed_networks.is_empty();
         ensure!(
@@ -77,11 +56,11 @@ fn remote(config: &Config) -> Result<Option<Remote>> {
         return Ok(None);
     };
     ensure!(
-        path.is_none(),
+        config.browser.path.is_none(),
         "browser.path and browser.cdp_url are both set: use a local browser or a remote one"
     );
     ensure!(
-        !matches!(bubblewrap_mode(bubblewrap.as_deref()), BubblewrapMode::Required(_)),
+        !matches!(bubblewrap_mode(config.browser.bubblewrap.as_deref()), BubblewrapMode::Required(_)),
         "browser.bubblewrap and browser.cdp_url are both set: a remote browser does not run in bubblewrap of this machine"
     );
     // The operator has chosen the URL, so it may be on any network. Pages are still guarded.

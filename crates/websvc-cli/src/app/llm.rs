@@ -69,27 +69,9 @@ pub(crate) fn endpoint_urls(config: &Config) -> Vec<Url> {
 
 /// Returns the endpoint of a section; `None` if it has none.
 fn endpoint(config: &Config, section: &str, llm: &Llm) -> Result<Option<EndpointConfig>> {
-    let Llm {
-        base_url,
-        api_key,
-        headers: _,
-        model,
-        models,
-        rerank_model,
-        reasoning_effort,
-        temperature,
-        seed,
-        extra_body,
-        timeout_ms,
-        concurrency,
-        max_input_chars,
-        context_tokens,
-        max_output_tokens,
-        combine,
-        fallback: _,
-    } = llm;
+    let Llm { base_url, models, .. } = llm;
     check_limits(section, llm)?;
-    let (model, rerank_model) = (non_empty(model.as_ref()), non_empty(rerank_model.as_ref()));
+    let (model, rerank_model) = (non_empty(llm.model.as_ref()), non_empty(llm.rerank_model.as_ref()));
     let Some(base_url) = base_url.as_deref().filter(|url| !url.is_empty()) else {
         if model.is_some() || rerank_model.is_some() {
             bail!("{section}.model is set, but {section}.base_url is missing");
@@ -105,20 +87,20 @@ fn endpoint(config: &Config, section: &str, llm: &Llm) -> Result<Option<Endpoint
     let endpoint = OpenAiConfig {
         client: client(config, &base_url).with_context(|| format!("{section}.base_url"))?,
         base_url,
-        api_key: api_key.clone(),
+        api_key: llm.api_key.clone(),
         headers: headers(section, llm)?,
         model,
         rerank_model,
-        reasoning_effort: non_empty(reasoning_effort.as_ref()),
-        temperature: *temperature,
-        seed: *seed,
-        extra_body: json_object(extra_body).with_context(|| format!("{section}.extra_body"))?,
-        timeout: Duration::from_millis(*timeout_ms),
-        concurrency: *concurrency,
-        max_input_chars: *max_input_chars,
-        context_tokens: *context_tokens,
-        max_output_tokens: *max_output_tokens,
-        combine: *combine,
+        reasoning_effort: non_empty(llm.reasoning_effort.as_ref()),
+        temperature: llm.temperature,
+        seed: llm.seed,
+        extra_body: json_object(&llm.extra_body).with_context(|| format!("{section}.extra_body"))?,
+        timeout: Duration::from_millis(llm.timeout_ms),
+        concurrency: llm.concurrency,
+        max_input_chars: llm.max_input_chars,
+        context_tokens: llm.context_tokens,
+        max_output_tokens: llm.max_output_tokens,
+        combine: llm.combine,
     };
     Ok(Some(EndpointConfig { endpoint, models: models_of_features(section, llm)? }))
 }

@@ -10,7 +10,7 @@ use websvc_scrape::media::{Downloader, MediaConfig};
 
 use super::sessions::{hidden, this_program};
 use crate::args::RUN_INTERPRETER;
-use crate::config::{self, Config};
+use crate::config::Config;
 
 /// The directory of unfinished downloads, in the data directory.
 const DIRECTORY: &str = "media";
@@ -51,40 +51,31 @@ pub(crate) async fn downloader(
     config: &Config,
     data_dir: &Path,
 ) -> Result<Option<Result<Downloader, InterpreterError>>> {
-    let config::Media {
-        yt_dlp,
-        ffmpeg,
-        bubblewrap,
-        max_bytes,
-        max_duration_s,
-        timeout_s,
-        max_downloads,
-        max_memory_bytes,
-    } = &config.media;
-    let Some(yt_dlp) = yt_dlp.clone() else { return Ok(None) };
+    let settings = &config.media;
+    let Some(yt_dlp) = settings.yt_dlp.clone() else { return Ok(None) };
+    let (max_bytes, largest) = (settings.max_bytes.get(), config.artifacts.max_bytes);
     ensure!(
-        max_bytes.get() <= config.artifacts.max_bytes,
-        "media.max_bytes is {max_bytes}: the maximum is artifacts.max_bytes, {}",
-        config.artifacts.max_bytes
+        max_bytes <= largest,
+        "media.max_bytes is {max_bytes}: the maximum is artifacts.max_bytes, {largest}"
     );
-    let bubblewrap = bubblewrap.clone().or_else(|| config.interact.bubblewrap.clone());
+    let bubblewrap = settings.bubblewrap.clone().or_else(|| config.interact.bubblewrap.clone());
     let sandbox = SandboxConfig {
         bubblewrap: bubblewrap.unwrap_or_else(|| PathBuf::from(BUBBLEWRAP)),
         program: this_program()?,
         guest_arguments: vec![RUN_INTERPRETER.to_owned()],
         worker_arguments: Vec::new(),
-        memory_bytes: max_memory_bytes.get(),
+        memory_bytes: settings.max_memory_bytes.get(),
         hidden: hidden(config, data_dir),
     };
     let media = MediaConfig {
         yt_dlp,
-        ffmpeg: ffmpeg.clone(),
+        ffmpeg: settings.ffmpeg.clone(),
         sandbox,
         directory: data_dir.join(DIRECTORY),
-        max_bytes: max_bytes.get(),
-        max_duration: Duration::from_secs(max_duration_s.get()),
-        timeout: Duration::from_secs(timeout_s.get()),
-        max_downloads: max_downloads.get(),
+        max_bytes,
+        max_duration: Duration::from_secs(settings.max_duration_s.get()),
+        timeout: Duration::from_secs(settings.timeout_s.get()),
+        max_downloads: settings.max_downloads.get(),
     };
     Ok(Some(Downloader::prepare(media).await))
 }

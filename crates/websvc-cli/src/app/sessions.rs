@@ -17,13 +17,6 @@ use crate::config::{self, Config};
 /// there are none.
 pub(crate) async fn sessions_config(config: &Config, data_dir: &Path) -> Result<SessionsConfig> {
     let worker = worker_config()?;
-    let config::Interact {
-        max_sessions,
-        max_sessions_per_team,
-        open_timeout_s,
-        bubblewrap: _,
-        interpreters: _,
-    } = &config.interact;
     let mut interpreters = Vec::new();
     for (key, prepared) in interpreters_of(config, data_dir).await? {
         let interpreter = prepared.with_context(|| format!("{key} cannot be used"))?;
@@ -31,9 +24,9 @@ pub(crate) async fn sessions_config(config: &Config, data_dir: &Path) -> Result<
         interpreters.push(interpreter);
     }
     Ok(SessionsConfig {
-        max_sessions: if config.browser.concurrency == 0 { 0 } else { *max_sessions },
-        max_sessions_per_team: max_sessions_per_team.get(),
-        open_timeout: Duration::from_secs(open_timeout_s.get()),
+        max_sessions: if config.browser.concurrency == 0 { 0 } else { config.interact.max_sessions },
+        max_sessions_per_team: config.interact.max_sessions_per_team.get(),
+        open_timeout: Duration::from_secs(config.interact.open_timeout_s.get()),
         runner: Some(Arc::new(Sandbox::new(worker, interpreters))),
     })
 }

@@ -45,25 +45,17 @@ pub(crate) fn remote_sources(config: &Config) -> Vec<(String, Result<Arc<dyn Sea
         }
         Provider::Named(name) => Some((name.clone(), declared(config, name))),
     });
-    let written = config
-        .search
-        .sources
-        .iter()
-        .filter(|(name, source)| is_written(source) && !is_searched(config, name));
+    let others = config.search.sources.iter().filter(|(name, _)| !is_searched(config, name));
+    let written = others.filter(|(_, source)| is_written(source));
     searched.chain(written.map(|(name, _)| (name.clone(), declared(config, name)))).collect()
 }
 
 /// Returns the names of the sources that are neither searched nor written to.
 pub(crate) fn unused_sources(config: &Config) -> Vec<&str> {
-    let sources = config.search.sources.iter();
-    let mut unused: Vec<&str> = sources
-        .filter(|(name, source)| !is_written(source) && !is_searched(config, name))
-        .map(|(name, _)| name.as_str())
-        .collect();
-    if config.search.searxng.is_some() && !is_searched(config, "searxng") {
-        unused.push("searxng");
-    }
-    unused
+    let sources = config.search.sources.iter().filter(|(_, source)| !is_written(source));
+    let searxng = config.search.searxng.as_ref().map(|_| "searxng");
+    let names = sources.map(|(name, _)| name.as_str()).chain(searxng);
+    names.filter(|name| !is_searched(config, name)).collect()
 }
 
 /// Returns the URLs of the remote sources whose host names have to be resolved.
@@ -84,10 +76,7 @@ fn is_searched(config: &Config, name: &str) -> bool {
 }
 
 fn is_written(source: &Source) -> bool {
-    match source {
-        Source::HttpJson(_) => false,
-        Source::Elasticsearch(source) => source.declaration.write,
-    }
+    matches!(source, Source::Elasticsearch(source) if source.declaration.write)
 }
 
 /// Returns `true` if `fetch.connect_to` maps the URL to another address, so that its name is not resolved.
@@ -157,10 +146,8 @@ pub(crate) fn with_team_indexes(
 /// Returns the writers to the sources with `write = true`. Those that are searched come first.
 pub(crate) fn index_writers(config: &Config) -> Result<Vec<ElasticsearchWriter>> {
     let mut writers = Vec::new();
-    for (name, source) in &config.search.sources {
-        if let Source::Elasticsearch(source) = source
-            && source.declaration.write
-        {
+    for (name, source) in config.search.sources.iter().filter(|(_, source)| is_written(source)) {
+        if let Source::Elasticsearch(source) = source {
             let (source, client) = elasticsearch(config, name, source)?;
             writers.push(ElasticsearchWriter::new(source, client));
         }
@@ -250,11 +237,8 @@ fn api_client(config: &Config, urls: &[Url]) -> Result<Client> {
         let (host, port) = host_and_port(url)?;
         guard = allow(config, guard, host, port)?;
     }
-    let user_agent = config
-        .search
-        .contact
-        .as_ref()
-        .map(|contact| format!("websvc/{} ({contact})", env!("CARGO_PKG_VERSION")));
+    let contact = config.search.contact.as_ref();
+    let user_agent = contact.map(|contact| format!("websvc/{} ({contact})", env!("CARGO_PKG_VERSION")));
     let user_agent = user_agent.as_deref().unwrap_or(&config.fetch.user_agent);
     client_with(config, guard, user_agent.parse().context("search.contact")?)
 }

@@ -1,10 +1,11 @@
 //! The export of traces: `[traces]`, and the standard OpenTelemetry variables for keys that are not set.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::time::Duration;
 
 use crate::otlp::{BatchConfig, ExporterConfig, Sampler};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use http::HeaderMap;
 use percent_encoding::percent_decode_str;
 use url::Url;
@@ -41,7 +42,7 @@ pub(crate) struct TraceSettings {
 impl TraceSettings {
     /// Reads the settings. Returns `None` if no traces are exported.
     pub(crate) fn read(traces: &Traces, variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>> {
-        let variables = OtelEnv(variable);
+        let variables = OtelEnv(&variable);
         if variables.text("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return Ok(None);
         }
@@ -57,9 +58,10 @@ impl TraceSettings {
                 warnings.push(format!("{name} has no effect in websvc"));
             }
         }
-        let timeout_ms = match traces.timeout_ms {
-            Some(ms) => ms,
-            None => variables.otlp_number("TIMEOUT")?.unwrap_or(10_000),
+        let timeout_ms = match (traces.timeout_ms, variables.otlp_text("TIMEOUT")) {
+            (Some(ms), _) => ms,
+            (None, Some((name, text))) => number(&name, &text)?,
+            (None, None) => 10_000,
         };
         ensure!(timeout_ms > 0, "traces.timeout_ms is 0: every export would time out");
         Ok(Some(Self {
@@ -86,31 +88,33 @@ impl TraceSettings {
 }
 
 /// The standard variables. An empty one counts as unset.
-struct OtelEnv<F>(F);
+struct OtelEnv<'a>(&'a dyn Fn(&str) -> Option<String>);
 
-impl<F: Fn(&str) -> Option<String>> OtelEnv<F> {
+impl OtelEnv<'_> {
     fn text(&self, name: &str) -> Option<String> {
         (self.0)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
-    fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>> {
-        let Some(text) = self.text(name) else { return Ok(None) };
-        match text.parse() {
-            Ok(number) => Ok(Some(number)),
-            Err(_) => bail!("{name} is {text:?}: not a number, or out of range"),
+    /// Returns the given number, or else that of a variable.
+    fn or_number<T: FromStr>(&self, given: Option<T>, name: &str) -> Result<Option<T>> {
+        match (given, self.text(name)) {
+            (None, Some(text)) => Ok(Some(number(name, &text)?)),
+            (given, _) => Ok(given),
         }
     }
 
-    /// Returns the number for traces, else the number for all signals.
-    fn otlp_number(&self, name: &str) -> Result<Option<u64>> {
-        match self.number(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"))? {
-            Some(number) => Ok(Some(number)),
-            None => self.number(&format!("OTEL_EXPORTER_OTLP_{name}")),
-        }
+    /// Returns a variable for traces, or else that for all signals, with its name.
+    fn otlp_text(&self, name: &str) -> Option<(String, String)> {
+        let names = [format!("OTEL_EXPORTER_OTLP_TRACES_{name}"), format!("OTEL_EXPORTER_OTLP_{name}")];
+        names.into_iter().find_map(|name| self.text(&name).map(|text| (name, text)))
     }
 }
 
-fn url<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<Option<Url>> {
+fn number<T: FromStr>(name: &str, text: &str) -> Result<T> {
+    text.parse().map_err(|_| anyhow!("{name} is {text:?}: not a number, or out of range"))
+}
+
+fn url(traces: &Traces, variables: &OtelEnv<'_>) -> Result<Option<Url>> {
     let with_path = |base: &str, name: &str| -> Result<Option<Url>> {
         let url = format!("{}{PATH}", base.trim_end_matches('/'));
         Ok(Some(url.parse().with_context(|| format!("{name} is not a URL"))?))
@@ -136,11 +140,8 @@ fn url<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -
     }
 }
 
-fn protocol<F: Fn(&str) -> Option<String>>(variables: &OtelEnv<F>, warnings: &mut Vec<String>) -> Result<()> {
-    let setting = |name: &str| {
-        let for_traces = variables.text(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"));
-        for_traces.or_else(|| variables.text(&format!("OTEL_EXPORTER_OTLP_{name}")))
-    };
+fn protocol(variables: &OtelEnv<'_>, warnings: &mut Vec<String>) -> Result<()> {
+    let setting = |name: &str| variables.otlp_text(name).map(|(_, text)| text);
     match setting("PROTOCOL").as_deref() {
         None | Some("http/json") => {}
         Some("http/protobuf") => warnings.push(
@@ -159,7 +160,7 @@ fn protocol<F: Fn(&str) -> Option<String>>(variables: &OtelEnv<F>, warnings: &mu
     Ok(())
 }
 
-fn headers<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<HeaderMap> {
+fn headers(traces: &Traces, variables: &OtelEnv<'_>) -> Result<HeaderMap> {
     let mut headers = HeaderMap::new();
     for variable in ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"] {
         for (name, value) in pairs(&variables.text(variable).unwrap_or_default(), variable)? {
@@ -187,10 +188,7 @@ fn pairs(text: &str, variable: &str) -> Result<Vec<(String, String)>> {
         .collect()
 }
 
-fn resource<F: Fn(&str) -> Option<String>>(
-    traces: &Traces,
-    variables: &OtelEnv<F>,
-) -> Result<Vec<(String, String)>> {
+fn resource(traces: &Traces, variables: &OtelEnv<'_>) -> Result<Vec<(String, String)>> {
     let variable = "OTEL_RESOURCE_ATTRIBUTES";
     let entries = pairs(&variables.text(variable).unwrap_or_default(), variable)?;
     let mut attributes: BTreeMap<String, String> = entries.into_iter().collect();
@@ -203,13 +201,9 @@ fn resource<F: Fn(&str) -> Option<String>>(
     Ok(attributes.into_iter().collect())
 }
 
-fn sampler<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<Sampler> {
+fn sampler(traces: &Traces, variables: &OtelEnv<'_>) -> Result<Sampler> {
     let name = traces.sampler.clone().or_else(|| variables.text("OTEL_TRACES_SAMPLER"));
-    let ratio = match traces.ratio {
-        Some(ratio) => Some(ratio),
-        None => variables.number("OTEL_TRACES_SAMPLER_ARG")?,
-    };
-    let ratio = ratio.unwrap_or(1.0);
+    let ratio = variables.or_number(traces.ratio, "OTEL_TRACES_SAMPLER_ARG")?.unwrap_or(1.0);
     ensure!((0.0..=1.0).contains(&ratio), "traces.ratio is {ratio}: use 0 to 1");
     let default = if traces.ratio.is_some() { "parentbased_traceidratio" } else { "parentbased_always_on" };
     let (share, follows_parent) = match name.as_deref().unwrap_or(default) {
@@ -226,19 +220,12 @@ fn sampler<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F
     Ok(Sampler { ratio: share, follows_parent })
 }
 
-fn batching<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<BatchConfig> {
-    let BatchConfig { queue, batch, delay } = BatchConfig::default();
-    let or_variable = |given: Option<usize>, name: &str, default: usize| match given {
-        Some(number) => Ok(number),
-        None => variables.number(name).map(|number| number.unwrap_or(default)),
-    };
-    let delay = match traces.delay_ms {
-        Some(ms) => Some(ms),
-        None => variables.number("OTEL_BSP_SCHEDULE_DELAY")?,
-    }
-    .map_or(delay, Duration::from_millis);
-    let queue = or_variable(traces.queue, "OTEL_BSP_MAX_QUEUE_SIZE", queue)?;
-    let batch = or_variable(traces.batch, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", batch)?;
+fn batching(traces: &Traces, variables: &OtelEnv<'_>) -> Result<BatchConfig> {
+    let default = BatchConfig::default();
+    let delay = variables.or_number(traces.delay_ms, "OTEL_BSP_SCHEDULE_DELAY")?;
+    let delay = delay.map_or(default.delay, Duration::from_millis);
+    let queue = variables.or_number(traces.queue, "OTEL_BSP_MAX_QUEUE_SIZE")?.unwrap_or(default.queue);
+    let batch = variables.or_number(traces.batch, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE")?.unwrap_or(default.batch);
     ensure!(queue > 0 && batch > 0, "traces.queue and traces.batch must be at least 1");
     ensure!(queue <= MAX_QUEUE, "traces.queue is {queue}: use at most {MAX_QUEUE}");
     Ok(BatchConfig { queue, batch, delay })

@@ -76,8 +76,8 @@ pub(crate) struct SetTeam {
     #[arg(long, value_name = "N", value_parser = limit::<u32>("default"))]
     pub(crate) concurrency: Option<Limit<u32>>,
     /// Audit events: on or off
-    #[arg(long, value_name = "MODE")]
-    pub(crate) audit: Option<OnOff>,
+    #[arg(long, value_name = "MODE", value_parser = on_or_off())]
+    pub(crate) audit: Option<bool>,
     /// Index and cache of the team's pages: shared with all teams, visible to this team only, or off
     #[arg(long, value_name = "shared|team|off")]
     pub(crate) index: Option<IndexPolicy>,
@@ -109,17 +109,9 @@ fn limit<T: FromStr>(none: &'static str) -> impl Fn(&str) -> Result<Limit<T>, St
     }
 }
 
-/// `on` or `off`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum OnOff {
-    On,
-    Off,
-}
-
-impl OnOff {
-    pub(crate) fn is_on(self) -> bool {
-        self == Self::On
-    }
+/// Returns a parser for `on` or `off`.
+fn on_or_off() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
 }
 
 #[derive(Debug, Subcommand)]

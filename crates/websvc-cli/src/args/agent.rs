@@ -2,36 +2,25 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
-use url::Url;
+use clap::{Args, Subcommand};
+use websvc_types::agent::AgentEffort;
 use websvc_types::limits::{AGENT_CREDITS_MAX, AGENT_CREDITS_MIN, AGENT_LIST_LIMIT};
 
-use super::Remote;
-use super::monitor::DEFAULT_SERVER;
+use super::common::{ServerArgs, server_help, wire_name};
 
 #[derive(Debug, Args)]
 #[command(subcommand_negates_reqs = true)]
+#[command(mut_args(server_help("Server that runs the agent")))]
 pub(crate) struct Agent {
     #[command(subcommand)]
     pub(crate) command: Option<AgentCommand>,
     #[command(flatten)]
     pub(crate) start: StartAgent,
-    /// Server that runs the agent
-    #[arg(long, global = true, value_name = "URL", default_value = DEFAULT_SERVER)]
-    server: Url,
-    /// API key for the server [env: WEBSVC_API_KEY]
-    #[arg(long, global = true, value_name = "KEY")]
-    api_key: Option<String>,
+    #[command(flatten)]
+    pub(crate) at: ServerArgs,
     /// Print the response as JSON, and no steps
     #[arg(long, global = true)]
     pub(crate) json: bool,
-}
-
-impl Agent {
-    /// Returns the server that runs the command.
-    pub(crate) fn remote(&self) -> Remote {
-        Remote { server: Some(self.server.clone()), api_key: self.api_key.clone() }
-    }
 }
 
 /// A run to start.
@@ -57,8 +46,8 @@ pub(crate) struct StartAgent {
     )]
     pub(crate) max_credits: Option<u64>,
     /// Bound on the work [default: medium]
-    #[arg(long, value_name = "EFFORT")]
-    pub(crate) effort: Option<EffortArg>,
+    #[arg(long, value_name = "EFFORT", value_parser = wire_name::<AgentEffort>(&["low", "medium", "high"]))]
+    pub(crate) effort: Option<AgentEffort>,
     /// Allow the run to click, type and submit on pages in a browser
     #[arg(long)]
     pub(crate) allow_interact: bool,
@@ -68,13 +57,6 @@ pub(crate) struct StartAgent {
     /// Write the data, or with --json the response, to this file instead of stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EffortArg {
-    Low,
-    Medium,
-    High,
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,14 +3,13 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
-use url::Url;
+use clap::{Args, Subcommand};
+use websvc_types::interact::{BrowserSessionStatus, InteractLanguage};
 use websvc_types::limits::{
     INTERACT_ACTIVITY_TTL_MAX_S, INTERACT_ACTIVITY_TTL_MIN_S, INTERACT_TTL_MAX_S, INTERACT_TTL_MIN_S,
 };
 
-use super::Remote;
-use super::monitor::DEFAULT_SERVER;
+use super::common::{ServerArgs, server_help, wire_name};
 use crate::command::page_commands_help;
 use crate::render_args::LocationArgs;
 
@@ -19,33 +18,18 @@ pub(crate) const SESSION_VARIABLE: &str = "WEBSVC_BROWSER_SESSION";
 
 #[derive(Debug, Args)]
 #[command(after_help = page_commands_help(), subcommand_value_name = "COMMAND")]
+#[command(mut_args(server_help("Server that runs the sessions")))]
 pub(crate) struct Browser {
     #[command(subcommand)]
     pub(crate) command: BrowserCommand,
-    /// Server that runs the sessions
-    #[arg(long, global = true, value_name = "URL", default_value = DEFAULT_SERVER)]
-    server: Url,
-    /// API key for the server [env: WEBSVC_API_KEY]
-    #[arg(long, global = true, value_name = "KEY")]
-    api_key: Option<String>,
+    #[command(flatten)]
+    pub(crate) at: ServerArgs,
     /// Session to use [default: the last one that `start` has started] [env: WEBSVC_BROWSER_SESSION]
     #[arg(long, global = true, value_name = "ID")]
     pub(crate) session: Option<String>,
     /// Print the response as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-}
-
-impl Browser {
-    /// Returns the server that runs the command.
-    pub(crate) fn remote(&self) -> Remote {
-        Remote { server: Some(self.server.clone()), api_key: self.api_key.clone() }
-    }
-
-    /// Returns the URL of the server.
-    pub(crate) fn server(&self) -> &Url {
-        &self.server
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -55,8 +39,8 @@ pub(crate) enum BrowserCommand {
     /// List the sessions of the team, the newest first; * marks the one that commands use
     List {
         /// List only sessions with this status
-        #[arg(long, value_name = "STATUS")]
-        status: Option<StatusArg>,
+        #[arg(long, value_name = "STATUS", value_parser = wire_name::<BrowserSessionStatus>(&["active", "destroyed"]))]
+        status: Option<BrowserSessionStatus>,
     },
     /// Run code in the session, from an argument, a file or stdin; exits with its exit code
     Run(RunCode),
@@ -113,24 +97,12 @@ pub(crate) struct RunCode {
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// Language of the code: JavaScript with Playwright's page, lines of commands for the page, or Python
-    #[arg(long, value_name = "LANGUAGE", default_value = "node")]
-    pub(crate) language: LanguageArg,
+    #[arg(long, value_name = "LANGUAGE", default_value = "node",
+          value_parser = wire_name::<InteractLanguage>(&["node", "bash", "python"]))]
+    pub(crate) language: InteractLanguage,
     /// Seconds after which the code is stopped, 1 to 300 [default: 30]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<f64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LanguageArg {
-    Node,
-    Bash,
-    Python,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StatusArg {
-    Active,
-    Destroyed,
 }
 
 /// Options with a value that may follow a command for the page.
@@ -240,8 +212,8 @@ mod tests {
         ] {
             let browser = check_words(&line, &words);
             assert_eq!((browser.session.as_deref(), browser.json), (Some("7"), true));
-            assert_eq!(browser.server().as_str(), "http://b.test/");
-            assert_eq!(browser.remote().key().as_deref(), Some("k"));
+            assert_eq!(browser.at.server.as_str(), "http://b.test/");
+            assert_eq!(browser.at.remote().key().as_deref(), Some("k"));
         }
         let (_, data_dir) = parse(&["browser", "open", "a.test", "--data-dir", "d"]).unwrap();
         assert_eq!(data_dir, Some("d".into()));

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
-use clap::Args;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args};
+use serde::de::DeserializeOwned;
 use url::Url;
 use websvc_types::Format;
 
@@ -79,6 +80,15 @@ pub(crate) fn format_name() -> PossibleValuesParser {
     Format::NAMES.iter().filter(is_plain).copied().collect::<Vec<_>>().into()
 }
 
+/// Returns a parser for names of a type of the API.
+pub(crate) fn wire_name<T>(names: &[&'static str]) -> impl TypedValueParser<Value = T> + use<T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names.iter().copied())
+        .try_map(|name| serde_json::from_value::<T>(serde_json::Value::String(name)))
+}
+
 /// Checks the value of `server.listen`.
 ///
 /// # Errors
@@ -98,10 +108,41 @@ pub(crate) struct Remote {
     pub(super) api_key: Option<String>,
 }
 
+/// The server of a command that always uses one.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// Server that runs the command
+    #[arg(long, global = true, value_name = "URL", default_value = DEFAULT_SERVER)]
+    pub(crate) server: Url,
+    /// API key for the server [env: WEBSVC_API_KEY]
+    #[arg(long, global = true, value_name = "KEY")]
+    api_key: Option<String>,
+}
+
+/// Returns a change of arguments that sets the help of `--server`.
+pub(super) fn server_help(help: &'static str) -> impl FnMut(Arg) -> Arg {
+    move |arg| if arg.get_id() == "server" { arg.help(help) } else { arg }
+}
+
+/// The default address of `websvc serve`.
+const DEFAULT_SERVER: &str = "http://127.0.0.1:3002";
+
+impl ServerArgs {
+    /// Returns the server that runs the command.
+    pub(crate) fn remote(&self) -> Remote {
+        Remote { server: Some(self.server.clone()), api_key: self.api_key.clone() }
+    }
+}
+
 impl Remote {
     /// Returns the API key for the server.
     pub(crate) fn key(&self) -> Option<String> {
         self.api_key.clone().or_else(|| variable(KEY_VARIABLE))
+    }
+
+    /// Returns the option that names the server, with a space before it, for a command line.
+    pub(crate) fn option(&self) -> String {
+        self.server.as_ref().map(|server| format!(" --server {server}")).unwrap_or_default()
     }
 }
 

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use websvc_types::format::Markdown;
+use websvc_types::job::SitemapMode;
 use websvc_types::{Format, ScrapeOptions};
 
-use super::{Remote, Sitemap};
+use super::Remote;
+use super::common::wire_name;
+use super::map::SITEMAP_USES;
 use crate::render_args::PageArgs;
 
 #[derive(Debug, Args)]
@@ -33,8 +36,8 @@ pub(crate) struct CrawlSite {
     #[arg(long)]
     pub(crate) external: bool,
     /// Use of sitemaps: include their URLs, use only their URLs, or skip them [default: include]
-    #[arg(long, value_name = "USE")]
-    pub(crate) sitemap: Option<Sitemap>,
+    #[arg(long, value_name = "USE", value_parser = wire_name::<SitemapMode>(SITEMAP_USES))]
+    pub(crate) sitemap: Option<SitemapMode>,
     /// Ignore the query of URLs
     #[arg(long)]
     pub(crate) ignore_query: bool,

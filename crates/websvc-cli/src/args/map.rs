@@ -1,9 +1,13 @@
 //! The arguments of `websvc map`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use websvc_types::SitemapMode;
 
 use super::Remote;
+use super::common::wire_name;
+
+/// Uses of sitemaps.
+pub(super) const SITEMAP_USES: &[&str] = &["include", "only", "skip"];
 
 #[derive(Debug, Args)]
 pub(crate) struct Map {
@@ -16,8 +20,8 @@ pub(crate) struct Map {
     #[arg(long, default_value_t = websvc_types::limits::MAP_LIMIT_DEFAULT)]
     pub(crate) limit: u32,
     /// Use of sitemaps: include their URLs, list only their URLs, or skip them [default: include]
-    #[arg(long, value_name = "USE")]
-    pub(crate) sitemap: Option<Sitemap>,
+    #[arg(long, value_name = "USE", value_parser = wire_name::<SitemapMode>(SITEMAP_USES))]
+    pub(crate) sitemap: Option<SitemapMode>,
     /// Exclude URLs of subdomains
     #[arg(long)]
     pub(crate) no_subdomains: bool,
@@ -32,22 +36,4 @@ pub(crate) struct Map {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) remote: Remote,
-}
-
-/// Use of sitemaps.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Sitemap {
-    Include,
-    Only,
-    Skip,
-}
-
-impl From<Sitemap> for SitemapMode {
-    fn from(sitemap: Sitemap) -> Self {
-        match sitemap {
-            Sitemap::Include => Self::Include,
-            Sitemap::Only => Self::Only,
-            Sitemap::Skip => Self::Skip,
-        }
-    }
 }

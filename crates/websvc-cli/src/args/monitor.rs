@@ -1,37 +1,23 @@
 //! The arguments of `websvc monitor`.
 
 use clap::{ArgGroup, Args, Subcommand};
-use url::Url;
 use websvc_types::limits::{
     MONITOR_LIST_LIMIT_DEFAULT, MONITOR_LIST_LIMIT_MAX, MONITOR_LIST_LIMIT_MIN, MONITOR_RETENTION_MAX_DAYS,
     MONITOR_RETENTION_MIN_DAYS,
 };
 
-use super::Remote;
-
-/// The server that a command uses if none is given: the default address of `websvc serve`.
-pub(super) const DEFAULT_SERVER: &str = "http://127.0.0.1:3002";
+use super::common::{ServerArgs, server_help};
 
 #[derive(Debug, Args)]
+#[command(mut_args(server_help("Server that runs the monitors")))]
 pub(crate) struct Monitor {
     #[command(subcommand)]
     pub(crate) command: MonitorCommand,
-    /// Server that runs the monitors
-    #[arg(long, global = true, value_name = "URL", default_value = DEFAULT_SERVER)]
-    server: Url,
-    /// API key for the server [env: WEBSVC_API_KEY]
-    #[arg(long, global = true, value_name = "KEY")]
-    api_key: Option<String>,
+    #[command(flatten)]
+    pub(crate) at: ServerArgs,
     /// Print the response as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-}
-
-impl Monitor {
-    /// Returns the server that runs the command.
-    pub(crate) fn remote(&self) -> Remote {
-        Remote { server: Some(self.server.clone()), api_key: self.api_key.clone() }
-    }
 }
 
 #[derive(Debug, Subcommand)]

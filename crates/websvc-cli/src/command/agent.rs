@@ -3,24 +3,24 @@
 mod follow;
 mod text;
 
-use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value};
-use websvc::Client;
-use websvc::types::agent::{AgentEffort, AgentList, AgentRequest, AgentStatusResponse};
+use websvc::types::agent::AgentRequest;
+use websvc::{Client, ClientError, Method};
 
+use super::input::Input;
 use super::search::client;
-use crate::args::{Agent, AgentCommand, EffortArg, StartAgent};
+use crate::args::{Agent, AgentCommand, StartAgent};
 use crate::output;
 
 /// The largest schema that is read, in bytes. The server refuses larger requests anyway.
 const MAX_SCHEMA_BYTES: u64 = 10 * 1024 * 1024;
 
 /// Runs `websvc agent`.
-pub(crate) async fn agent(arguments: Agent) -> Result<()> {
-    let remote = arguments.remote();
+pub(crate) async fn run(arguments: Agent) -> Result<()> {
+    let remote = arguments.at.remote();
     let Agent { command, start, json, .. } = arguments;
     let Some(command) = command else {
         let (request, output) = start_request(start)?;
@@ -33,8 +33,8 @@ pub(crate) async fn agent(arguments: Agent) -> Result<()> {
         AgentCommand::Status { id } => status(&client, &id, json).await,
         AgentCommand::Trace { id } => trace(&client, &id, json).await,
         AgentCommand::Cancel { id } => {
-            let response = client.cancel_agent(&id).await?;
-            if json { output::json(&response) } else { output::line(&format!("cancelled run {id}")) }
+            let response = send(&client, Method::DELETE, &[&id], None, None).await?;
+            output::json_or_line(json, &response, || format!("cancelled run {id}"))
         }
     }
 }
@@ -73,11 +73,7 @@ fn start_request(start: StartAgent) -> Result<(AgentRequest, Option<std::path::P
         schema: schema.as_deref().map(read_schema).transpose()?,
         strict_constrain_to_urls: strict.then_some(true),
         max_credits,
-        effort: effort.map(|effort| match effort {
-            EffortArg::Low => AgentEffort::Low,
-            EffortArg::Medium => AgentEffort::Medium,
-            EffortArg::High => AgentEffort::High,
-        }),
+        effort,
         allow_interact: allow_interact.then_some(true),
         thread_id: thread,
         origin: Some("websvc".to_owned()),
@@ -90,15 +86,7 @@ fn start_request(start: StartAgent) -> Result<(AgentRequest, Option<std::path::P
 fn read_schema(path: &Path) -> Result<Map<String, Value>> {
     let is_schema = path.to_string_lossy().trim_start().starts_with('{');
     ensure!(!is_schema, "--schema needs a file, not the schema itself; `-` reads it from stdin");
-    let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
-    let mut text = String::new();
-    let reading = if path == Path::new("-") {
-        std::io::stdin().lock().take(MAX_SCHEMA_BYTES + 1).read_to_string(&mut text)
-    } else {
-        let file = std::fs::File::open(path).with_context(|| name.clone())?;
-        file.take(MAX_SCHEMA_BYTES + 1).read_to_string(&mut text)
-    };
-    reading.with_context(|| name.clone())?;
+    let Input { name, text } = Input::read(path, MAX_SCHEMA_BYTES)?;
     ensure!(
         text.len() as u64 <= MAX_SCHEMA_BYTES,
         "{name}: the schema is larger than {MAX_SCHEMA_BYTES} bytes"
@@ -106,21 +94,37 @@ fn read_schema(path: &Path) -> Result<Map<String, Value>> {
     serde_json::from_str(&text).with_context(|| format!("{name} is not a JSON Schema in an object"))
 }
 
+/// Sends a request below the path of the agent.
+async fn send(
+    client: &Client,
+    method: Method,
+    path: &[&str],
+    query: Option<String>,
+    body: Option<Value>,
+) -> Result<Value, ClientError> {
+    client.json(method, &[&["v2", "agent"], path].concat(), query, body).await
+}
+
 async fn list(client: &Client, limit: u64, json: bool) -> Result<()> {
-    let mut all = AgentList { success: true, ..AgentList::default() };
-    let mut before = None;
-    loop {
-        let page = client.agents(before).await?;
-        all.agents.extend(page.agents);
-        all.next = page.next;
-        let next = all.next.as_deref().and_then(before_of);
-        if all.agents.len() as u64 >= limit || next.is_none() || next == before {
-            break;
+    let (mut runs, mut before) = (Vec::new(), None);
+    let mut all = loop {
+        let query = before.map(|before| format!("before={before}"));
+        let mut page = send(client, Method::GET, &[], query, None).await?;
+        if let Value::Array(found) = page["agents"].take() {
+            runs.extend(found);
+        }
+        let next = page["next"].as_str().and_then(before_of);
+        if runs.len() as u64 >= limit || next.is_none() || next == before {
+            break page;
         }
         before = next;
+    };
+    runs.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    if json {
+        all["agents"] = runs.into();
+        return output::json(&all);
     }
-    all.agents.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    if json { output::json(&all) } else { text::run_table(&all.agents).print() }
+    output::Table::of_objects(&runs, text::RUNS).print()
 }
 
 /// Returns the parameter `before` of the URL of a page of the list.
@@ -130,39 +134,40 @@ fn before_of(next: &str) -> Option<u64> {
 }
 
 async fn status(client: &Client, id: &str, json: bool) -> Result<()> {
-    let run = client.agent_status(id).await?;
+    let run = send(client, Method::GET, &[id], None, None).await?;
     if json {
         return output::json(&run);
     }
-    text::status_lines(&run).iter().try_for_each(|line| output::line(line))?;
-    let AgentStatusResponse { data, partial, .. } = run;
-    match (data, partial) {
-        (Some(data), _) => output::json(&data),
-        (None, Some(partial)) => {
+    output::lines(&text::status_lines(&run))?;
+    match (&run["data"], &run["partial"]) {
+        (Value::Null, Value::Null) => Ok(()),
+        (Value::Null, partial) => {
             output::line("Collected before the end, not a result:")?;
-            output::json(&partial)
+            output::json(partial)
         }
-        (None, None) => Ok(()),
+        (data, _) => output::json(data),
     }
 }
 
 async fn trace(client: &Client, id: &str, json: bool) -> Result<()> {
-    let trace = client.agent_trace(id).await?;
+    let trace = send(client, Method::GET, &[id, "trace"], None, None).await?;
     if json {
         return output::json(&trace);
     }
-    for event in &trace.events {
-        if let Some(step) = text::step(&event.detail) {
-            output::line(&format!("{}  {}", text::time(&event.occurred_at), step.text))?;
+    let events = trace["events"].as_array().map_or(&[][..], Vec::as_slice);
+    for event in events {
+        if let Some(step) = text::step(event) {
+            output::line(&format!("{}  {}", text::time(&event["occurredAt"]), step.text))?;
         }
     }
-    let sources = follow::sources(client, id, &trace.events).await?;
-    sources.iter().try_for_each(|source| output::line(&text::source_line(source)))
+    let sources = follow::sources(client, id, events).await?;
+    output::lines(&sources.iter().map(text::source_line).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use websvc::types::agent::AgentEffort;
 
     use super::*;
     use crate::args::{Cli, Command};
@@ -179,7 +184,7 @@ mod tests {
     fn prompt_or_command_is_required_and_options_may_come_first() {
         assert!(parse(&[]).is_err());
         let run = parse(&["--json", "What does tea cost?", "--server", "http://a.test"]).unwrap();
-        assert_eq!(run.remote().server.unwrap().as_str(), "http://a.test/");
+        assert_eq!(run.at.remote().server.unwrap().as_str(), "http://a.test/");
         assert!(run.json && run.command.is_none());
         assert_eq!(run.start.prompt.as_deref(), Some("What does tea cost?"));
         // An option before the command must not turn its name into a prompt.

@@ -35,7 +35,7 @@ struct Report {
 }
 
 /// Runs `websvc backup`.
-pub(crate) fn backup(context: &CommandContext, arguments: &Backup) -> Result<()> {
+pub(crate) fn run(context: &CommandContext, arguments: &Backup) -> Result<()> {
     let Backup { file, json } = arguments;
     let started = Instant::now();
     ensure!(
@@ -61,12 +61,11 @@ pub(crate) fn backup(context: &CommandContext, arguments: &Backup) -> Result<()>
     draft.as_file().sync_all().with_context(write_error)?;
     draft.persist(file).with_context(write_error)?;
     let report = Report { files, bytes, elapsed_ms: started.elapsed().as_millis() };
-    if *json {
-        return output::json(&report);
-    }
-    let Report { files, bytes, elapsed_ms } = report;
-    let files = counted(files, "file", "files");
-    output::line(&format!("{files}, {} in {elapsed_ms} ms", HumanBytes(bytes)))
+    output::json_or_line(*json, &report, || {
+        let Report { files, bytes, elapsed_ms } = report;
+        let files = counted(files, "file", "files");
+        format!("{files}, {} in {elapsed_ms} ms", HumanBytes(bytes))
+    })
 }
 
 /// An archive that is being written.

@@ -17,7 +17,7 @@ use crate::args::Batch;
 const LIST_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Runs `websvc batch`.
-pub(crate) async fn batch(context: CommandContext, arguments: Batch) -> Result<()> {
+pub(crate) async fn run(context: CommandContext, arguments: Batch) -> Result<()> {
     let request = match &arguments.job.resume {
         Some(id) => JobRequestKind::Existing(JobKind::Batch, id.clone()),
         None => JobRequestKind::Batch(requests(&arguments)?),

@@ -19,7 +19,7 @@ use crate::output;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs `websvc blocklists`.
-pub(crate) async fn blocklists(context: CommandContext, command: BlocklistCommand) -> Result<()> {
+pub(crate) async fn run(context: CommandContext, command: BlocklistCommand) -> Result<()> {
     let directory = context.data_dir.blocklists();
     let files = context.config.browser.blocklists.iter().map(|url| ListFile::new(&directory, url));
     let files: Vec<ListFile> = files.collect();

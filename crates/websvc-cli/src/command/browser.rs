@@ -4,25 +4,24 @@ mod current;
 mod outcome;
 mod page_command;
 
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, ensure};
+use serde_json::to_value;
 use websvc::types::Profile;
 use websvc::types::ScrapeOptions;
-use websvc::types::interact::{
-    BrowserListResponse, BrowserSession, BrowserSessionStatus, CreateBrowserRequest, CreateBrowserResponse,
-    EndBrowserResponse, ExecuteRequest, ExecuteResponse, InteractLanguage,
-};
+use websvc::types::interact::{BrowserSessionStatus, CreateBrowserRequest, ExecuteRequest, ExecuteResponse};
 use websvc::types::limits::INTERACT_CODE_MAX_CHARS;
 use websvc::{Client, ClientError, StatusCode};
 use websvc_types::counted;
 
+use super::input::Input;
 use super::search::client;
 use crate::CommandContext;
-use crate::args::{Browser, BrowserCommand, LanguageArg, RunCode, StartBrowser, StatusArg};
+use crate::args::{Browser, BrowserCommand, RunCode, StartBrowser};
 use crate::output::{self, Table, printable};
-use current::{CurrentSession, SessionChoice};
+use current::CurrentSession;
 
 pub(crate) use outcome::FailedCode;
 pub(crate) use page_command::help as page_commands_help;
@@ -31,9 +30,9 @@ pub(crate) use page_command::help as page_commands_help;
 const MAX_CODE_BYTES: u64 = INTERACT_CODE_MAX_CHARS as u64 * 4;
 
 /// Runs `websvc browser`.
-pub(crate) async fn browser(context: CommandContext, arguments: Browser) -> Result<()> {
-    let client = client(&arguments.remote())?;
-    let current = CurrentSession::new(&context.data_dir, arguments.server());
+pub(crate) async fn run(context: CommandContext, arguments: Browser) -> Result<()> {
+    let client = client(&arguments.at.remote())?;
+    let current = CurrentSession::new(&context.data_dir, &arguments.at.server);
     let Browser { command, session, json, .. } = arguments;
     let command = match command {
         BrowserCommand::Start(start) => {
@@ -47,6 +46,7 @@ pub(crate) async fn browser(context: CommandContext, arguments: Browser) -> Resu
         command => command,
     };
     let choice = current.choose(session)?;
+    let is_end = matches!(command, BrowserCommand::End);
     let work = match command {
         BrowserCommand::Run(run) => run_code(&client, &choice, run, json).await,
         BrowserCommand::Page(words) => page_command::run(&client, &choice, words, json).await,
@@ -54,18 +54,10 @@ pub(crate) async fn browser(context: CommandContext, arguments: Browser) -> Resu
         BrowserCommand::End => end(&client, &choice, json).await,
         BrowserCommand::Start(_) | BrowserCommand::List { .. } => unreachable!("these ran above"),
     };
-    let is_end = work.as_ref().is_ok_and(|used| *used == SessionUse::Ended);
-    if is_end || work.as_ref().is_err_and(anyhow::Error::is::<EndedSession>) {
-        current.forget(choice.id());
+    if (is_end && work.is_ok()) || work.as_ref().is_err_and(anyhow::Error::is::<EndedSession>) {
+        current.forget(&choice);
     }
-    work.map(|_| ())
-}
-
-/// The state of a session after a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SessionUse {
-    Active,
-    Ended,
+    work
 }
 
 /// The error of a command for a session that does not exist any more.
@@ -78,10 +70,10 @@ struct EndedSession {
 }
 
 /// Returns an error of the server, or that the session has ended.
-fn session_error(choice: &SessionChoice, error: ClientError) -> anyhow::Error {
+fn session_error(choice: &str, error: ClientError) -> anyhow::Error {
     match error.status() {
         Some(StatusCode::NOT_FOUND | StatusCode::GONE) => {
-            EndedSession { id: choice.id().to_owned(), source: Some(error) }.into()
+            EndedSession { id: choice.to_owned(), source: Some(error) }.into()
         }
         _ => error.into(),
     }
@@ -103,24 +95,13 @@ async fn run_start(
     if json {
         return output::json(&session);
     }
-    let CreateBrowserResponse {
-        success: _,
-        id,
-        cdp_url,
-        live_view_url,
-        interactive_live_view_url,
-        expires_at,
-        warning,
-    } = &session;
-    if let Some(warning) = warning {
-        output::note(&format!("warning: {}", printable(warning)));
-    }
+    session.warning.iter().for_each(|warning| output::warn(warning));
     for (name, value) in [
-        ("Session", id),
-        ("Ends", expires_at),
-        ("Live view", live_view_url),
-        ("Interactive", interactive_live_view_url),
-        ("DevTools", cdp_url),
+        ("Session", &session.id),
+        ("Ends", &session.expires_at),
+        ("Live view", &session.live_view_url),
+        ("Interactive", &session.interactive_live_view_url),
+        ("DevTools", &session.cdp_url),
     ] {
         output::line(&format!("{name:<13}{}", printable(value)))?;
     }
@@ -145,43 +126,29 @@ async fn list(
     client: &Client,
     current: &CurrentSession,
     session: Option<String>,
-    status: Option<StatusArg>,
+    status: Option<BrowserSessionStatus>,
     json: bool,
 ) -> Result<()> {
-    let status = status.map(|status| match status {
-        StatusArg::Active => BrowserSessionStatus::Active,
-        StatusArg::Destroyed => BrowserSessionStatus::Destroyed,
-    });
     let response = client.browser_sessions(status).await?;
     if json {
         return output::json(&response);
     }
     let used = current.choose(session).ok();
-    let BrowserListResponse { success: _, sessions } = &response;
-    let mut table = Table::new(["", "SESSION", "STATUS", "STARTED", "LAST USE"]);
-    for session in sessions {
-        let is_used = used.as_ref().is_some_and(|choice| choice.id() == session.id);
-        table.row([
-            if is_used { "*" } else { "" },
-            &printable(&session.id),
-            match session.status {
-                BrowserSessionStatus::Active => "active",
-                BrowserSessionStatus::Destroyed => "destroyed",
-            },
-            &printable(&session.created_at),
-            &printable(&session.last_activity),
-        ]);
+    let mut table = Table::new(&["", "SESSION", "STATUS", "STARTED", "LAST USE"]);
+    for session in &response.sessions {
+        let is_used = used.as_ref().is_some_and(|choice| *choice == session.id);
+        let mark = if is_used { "*" } else { "" };
+        let status = to_value(session.status)?;
+        let texts =
+            [&session.id, status.as_str().unwrap_or_default(), &session.created_at, &session.last_activity];
+        let [id, status, created, used] = texts.map(printable);
+        table.row(&[mark, &id, &status, &created, &used]);
     }
     table.print()
 }
 
-async fn run_code(client: &Client, choice: &SessionChoice, run: RunCode, json: bool) -> Result<SessionUse> {
+async fn run_code(client: &Client, choice: &str, run: RunCode, json: bool) -> Result<()> {
     let RunCode { code, file, language, timeout } = run;
-    let language = match language {
-        LanguageArg::Node => InteractLanguage::Node,
-        LanguageArg::Bash => InteractLanguage::Bash,
-        LanguageArg::Python => InteractLanguage::Python,
-    };
     let request = ExecuteRequest {
         code: read_code(code, file.as_deref())?,
         language: Some(language),
@@ -190,16 +157,11 @@ async fn run_code(client: &Client, choice: &SessionChoice, run: RunCode, json: b
     };
     let response = execute(client, choice, &request).await?;
     outcome::print(&response, language, json)?;
-    outcome::check(&response)?;
-    Ok(SessionUse::Active)
+    outcome::check(&response)
 }
 
-async fn execute(
-    client: &Client,
-    choice: &SessionChoice,
-    request: &ExecuteRequest,
-) -> Result<ExecuteResponse> {
-    client.execute_code(choice.id(), request).await.map_err(|error| session_error(choice, error))
+async fn execute(client: &Client, choice: &str, request: &ExecuteRequest) -> Result<ExecuteResponse> {
+    client.execute_code(choice, request).await.map_err(|error| session_error(choice, error))
 }
 
 /// Returns the code in the argument, in the file, or on stdin.
@@ -207,21 +169,11 @@ fn read_code(code: Option<String>, file: Option<&Path>) -> Result<String> {
     if let Some(code) = code {
         return Ok(code);
     }
-    let mut text = String::new();
-    match file {
-        Some(path) if path != Path::new("-") => {
-            let file = std::fs::File::open(path).with_context(|| path.display().to_string())?;
-            let reading = file.take(MAX_CODE_BYTES + 1).read_to_string(&mut text);
-            reading.with_context(|| path.display().to_string())?;
-        }
-        Some(_) | None => {
-            let stdin = std::io::stdin();
-            if file.is_none() && stdin.is_terminal() {
-                bail!("there is no code: pass it as an argument, with --file, or on stdin");
-            }
-            stdin.lock().take(MAX_CODE_BYTES + 1).read_to_string(&mut text).context("stdin")?;
-        }
-    }
+    ensure!(
+        file.is_some() || !std::io::stdin().is_terminal(),
+        "there is no code: pass it as an argument, with --file, or on stdin"
+    );
+    let text = Input::read(file.unwrap_or(Path::new("-")), MAX_CODE_BYTES)?.text;
     ensure!(
         text.len() as u64 <= MAX_CODE_BYTES,
         "the code is too long: the maximum is {INTERACT_CODE_MAX_CHARS} characters"
@@ -229,37 +181,28 @@ fn read_code(code: Option<String>, file: Option<&Path>) -> Result<String> {
     Ok(text)
 }
 
-async fn live(client: &Client, choice: &SessionChoice, interactive: bool, json: bool) -> Result<SessionUse> {
-    let BrowserListResponse { success: _, sessions } =
-        client.browser_sessions(Some(BrowserSessionStatus::Active)).await?;
-    let Some(session) = sessions.into_iter().find(|session| session.id == choice.id()) else {
-        return Err(EndedSession { id: choice.id().to_owned(), source: None }.into());
+async fn live(client: &Client, choice: &str, interactive: bool, json: bool) -> Result<()> {
+    let active = client.browser_sessions(Some(BrowserSessionStatus::Active)).await?;
+    let Some(session) = active.sessions.into_iter().find(|session| session.id == choice) else {
+        return Err(EndedSession { id: choice.to_owned(), source: None }.into());
     };
     if json {
-        output::json(&session)?;
-        return Ok(SessionUse::Active);
+        return output::json(&session);
     }
-    let BrowserSession { live_view_url, interactive_live_view_url, .. } = &session;
-    let url = if interactive { interactive_live_view_url } else { live_view_url };
-    ensure!(!url.is_empty(), "the session {} runs in another process of the service", choice.id());
-    output::line(&printable(url))?;
-    Ok(SessionUse::Active)
+    let url = if interactive { &session.interactive_live_view_url } else { &session.live_view_url };
+    ensure!(!url.is_empty(), "the session {choice} runs in another process of the service");
+    output::line(&printable(url))
 }
 
-async fn end(client: &Client, choice: &SessionChoice, json: bool) -> Result<SessionUse> {
-    let response = client.end_browser(choice.id()).await.map_err(|error| session_error(choice, error))?;
-    if json {
-        output::json(&response)?;
-        return Ok(SessionUse::Ended);
-    }
-    let EndBrowserResponse { success: _, session_duration_ms, credits_billed } = response;
-    let seconds = session_duration_ms.div_ceil(1000);
-    let id = choice.id();
-    output::line(&match credits_billed {
-        Some(credits) => {
-            format!("ended {id} after {seconds} s, {}", counted(credits, "credit", "credits"))
+async fn end(client: &Client, choice: &str, json: bool) -> Result<()> {
+    let response = client.end_browser(choice).await.map_err(|error| session_error(choice, error))?;
+    output::json_or_line(json, &response, || {
+        let (id, seconds) = (choice, response.session_duration_ms.div_ceil(1000));
+        match response.credits_billed {
+            Some(credits) => {
+                format!("ended {id} after {seconds} s, {}", counted(credits, "credit", "credits"))
+            }
+            None => format!("{id} had ended before, after {seconds} s"),
         }
-        None => format!("{id} had ended before, after {seconds} s"),
-    })?;
-    Ok(SessionUse::Ended)
+    })
 }

@@ -12,16 +12,15 @@ use crate::human_bytes::HumanBytes;
 use crate::output;
 
 /// Runs `websvc cache`.
-pub(crate) fn cache(context: &CommandContext, cache: CacheCommand) -> Result<()> {
+pub(crate) fn run(context: &CommandContext, cache: CacheCommand) -> Result<()> {
     let store = app::open_store(&context.config, &context.data_dir)?;
     match cache {
         CacheCommand::Stats { json } => stats(context, store.cache_size()?, json),
         CacheCommand::Purge(purge) => {
             let removed = remove(&store, context, &purge)?;
-            if purge.json {
-                return output::json(&json!({ "removed": removed }));
-            }
-            output::line(&format!("{} removed from the cache", counted(removed, "page", "pages")))
+            output::json_or_line(purge.json, &json!({ "removed": removed }), || {
+                format!("{} removed from the cache", counted(removed, "page", "pages"))
+            })
         }
     }
 }
@@ -30,15 +29,12 @@ fn stats(context: &CommandContext, size: CacheSize, as_json: bool) -> Result<()>
     let CacheSize { pages, bytes } = size;
     let websvc_store::CacheLimits { max_bytes, max_age, .. } = cache_limits(&context.config);
     let max_age_days = max_age.as_secs() / 86_400;
-    if as_json {
-        let stats = json!({
-            "pages": pages, "bytes": bytes, "maxBytes": max_bytes, "maxAgeDays": max_age_days,
-        });
-        return output::json(&stats);
-    }
-    let (used, max) = (HumanBytes(bytes), HumanBytes(max_bytes));
-    let (pages, days) = (counted(pages, "page", "pages"), counted(max_age_days, "day", "days"));
-    output::line(&format!("{pages}, {used} of at most {max}; stored for {days}"))
+    let stats = json!({ "pages": pages, "bytes": bytes, "maxBytes": max_bytes, "maxAgeDays": max_age_days });
+    output::json_or_line(as_json, &stats, || {
+        let (used, max) = (HumanBytes(bytes), HumanBytes(max_bytes));
+        let (pages, days) = (counted(pages, "page", "pages"), counted(max_age_days, "day", "days"));
+        format!("{pages}, {used} of at most {max}; stored for {days}")
+    })
 }
 
 /// Removes the selected pages and returns their number. Each variant of a page counts.

@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 use websvc::JobKind;
-use websvc::types::job::{CrawlRequest, SitemapMode};
+use websvc::types::job::CrawlRequest;
 
 use super::job::{self, ErrorPagePolicy, JobRequestKind};
 use crate::CommandContext;
-use crate::args::{CrawlSite, Patterns, Sitemap};
+use crate::args::{CrawlSite, Patterns};
 
 /// Runs `websvc crawl`.
-pub(crate) async fn crawl(context: CommandContext, arguments: CrawlSite) -> Result<()> {
+pub(crate) async fn run(context: CommandContext, arguments: CrawlSite) -> Result<()> {
     let request_kind = match &arguments.job.resume {
         Some(id) => JobRequestKind::Existing(JobKind::Crawl, id.clone()),
         None => JobRequestKind::Crawl(Box::new(request(&arguments)?)),
@@ -40,11 +40,6 @@ fn request(arguments: &CrawlSite) -> Result<CrawlRequest> {
         job,
     } = arguments;
     let Patterns { include, exclude, regex_on_full_url } = patterns;
-    let sitemap = sitemap.map(|sitemap| match sitemap {
-        Sitemap::Include => SitemapMode::Include,
-        Sitemap::Only => SitemapMode::Only,
-        Sitemap::Skip => SitemapMode::Skip,
-    });
     Ok(CrawlRequest {
         url: url.clone().unwrap_or_default(),
         limit: Some(*limit),
@@ -55,7 +50,7 @@ fn request(arguments: &CrawlSite) -> Result<CrawlRequest> {
         crawl_entire_domain: entire_domain.then_some(true),
         allow_subdomains: subdomains.then_some(true),
         allow_external_links: external.then_some(true),
-        sitemap,
+        sitemap: *sitemap,
         ignore_query_parameters: ignore_query.then_some(true),
         deduplicate_similar_urls: keep_similar.then_some(false),
         delay: *delay,

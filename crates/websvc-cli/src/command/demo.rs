@@ -2,13 +2,12 @@
 
 mod monitor;
 mod price_list;
+mod site;
 
-use std::future::Future;
 use std::io::ErrorKind;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use tokio::sync::oneshot;
 use websvc::types::{Format, ScrapeOptions, SearchRequest, SearchResponse};
 use websvc_engine::crawl::{CrawlOptions, IndexSink, crawl};
 use websvc_types::counted;
@@ -17,32 +16,33 @@ use crate::args::Demo;
 use crate::command::{Running, start, stop_signal};
 use crate::config::Config;
 use crate::data_dir::DataDir;
-use crate::manual::Manual;
+use crate::manual;
 use crate::output::{self, Style, styled};
 use crate::progress::Progress;
 
-use price_list::PriceList;
+use price_list::Prices;
 
 const QUERY: &str = "how does a crawl stay polite";
 
+/// The body of the search.
+const SEARCH: &str =
+    r#"{"query": "how does a crawl stay polite", "scrapeOptions": {"formats": ["markdown"]}}"#;
+
 /// Runs `websvc demo`.
-pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
+pub(crate) async fn run(mut config: Config, arguments: &Demo) -> Result<()> {
     let started = Instant::now();
     let directory = tempfile::Builder::new().prefix("websvc-demo-").tempdir()?;
     let data_dir = DataDir::open(Some(directory.path()))?;
     config.server.listen = Config::default().server.listen;
     config.fetch.allow_networks = vec!["127.0.0.0/8".to_owned()];
 
-    let manual = Manual::bind().await?;
-    let site = manual.url();
+    let (site, serving_manual) = site::serve(manual::respond).await?;
+    let site = format!("{site}/");
     step(1, &format!("Serving the manual of websvc as a website at {site}"))?;
-    let (stop_site, site_stopped) = stop_channel();
-    let serving_site = tokio::spawn(manual.run(site_stopped));
-    let price_list = PriceList::bind().await?;
-    let (page, prices) = (price_list.url(), price_list.prices());
-    let (stop_price_list, price_list_stopped) = stop_channel();
-    let serving_price_list = tokio::spawn(price_list.run(price_list_stopped));
-
+    let prices = Prices::default();
+    let shown = prices.clone();
+    let (page, serving_prices) = site::serve(move |path| shown.respond(path)).await?;
+    let page = format!("{page}{}", price_list::PATH);
     let running = start_service(config, &data_dir).await?;
     step(2, "Crawling the website into a new index")?;
     index_manual(&running, &site).await?;
@@ -50,15 +50,9 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     let key = running.app().store.create_key("default", "demo")?;
     let address = running.address();
     step(3, &format!("Running the service at {address}"))?;
-    let (stop_service, service_stopped) = stop_channel();
-    let serving = tokio::spawn(running.run(Box::pin(service_stopped)));
+    let serving = site::Running::start(|stop| running.run(stop));
 
-    step(
-        4,
-        &format!(
-            "POST /v2/search {{\"query\": \"{QUERY}\", \"scrapeOptions\": {{\"formats\": [\"markdown\"]}}}}"
-        ),
-    )?;
+    step(4, &format!("POST /v2/search {SEARCH}"))?;
     let key = key.secret.expose().to_owned();
     print_response(&search(&address, &key).await?)?;
     step(5, &format!("POST /v2/monitor: checks {page} {}", monitor::SCHEDULE))?;
@@ -71,10 +65,9 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
         output::line("The service and the websites keep running until Ctrl-C.")?;
         stop_signal()?.await;
     }
-    drop((stop_service, stop_site, stop_price_list));
-    serving.await??;
-    serving_site.await??;
-    serving_price_list.await??;
+    for running in [serving, serving_manual, serving_prices] {
+        running.stop().await?;
+    }
     Ok(())
 }
 
@@ -91,15 +84,6 @@ async fn start_service(mut config: Config, data_dir: &DataDir) -> Result<Running
 fn is_address_in_use(error: &anyhow::Error) -> bool {
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
     causes.any(|cause| cause.kind() == ErrorKind::AddrInUse)
-}
-
-/// Returns a handle and a future that completes when the handle is dropped.
-fn stop_channel() -> (oneshot::Sender<()>, impl Future<Output = ()> + Send + 'static) {
-    let (handle, dropped) = oneshot::channel();
-    (handle, async {
-        // The sender is only dropped, so the error is the signal.
-        let _ = dropped.await;
-    })
 }
 
 async fn index_manual(running: &Running, site: &str) -> Result<()> {
@@ -143,18 +127,16 @@ fn print_response(response: &SearchResponse) -> Result<()> {
     for line in markdown.lines().take(MAX_LINES) {
         output::line(&format!("   | {line}"))?;
     }
-    let more = markdown.lines().count().saturating_sub(MAX_LINES);
-    if more > 0 {
-        output::line(&format!("   | ... {}", counted(more, "more line", "more lines")))
-    } else {
-        Ok(())
+    match markdown.lines().count().saturating_sub(MAX_LINES) {
+        0 => Ok(()),
+        more => output::line(&format!("   | ... {}", counted(more, "more line", "more lines"))),
     }
 }
 
 fn print_client_examples(address: &str, key: &str) -> Result<()> {
     output::line(&format!(
         "\ncurl {address}/v2/search -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\\n  \
-         -d '{{\"query\": \"{QUERY}\", \"scrapeOptions\": {{\"formats\": [\"markdown\"]}}}}'"
+         -d '{SEARCH}'"
     ))?;
     output::line(&format!(
         "\nfrom firecrawl import Firecrawl  # pip install firecrawl-py\n\

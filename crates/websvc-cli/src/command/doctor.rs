@@ -1,7 +1,7 @@
 //! `websvc doctor`: checks the configuration, data directory and external services, and suggests fixes.
 //!
 //! A check is a function that returns a [`Finding`]. Its caller collects the input, so that a table test can cover the
-//! decision. To add a check, write it in the module of its subject and call it in that module's `check`.
+//! decision. To add a check, write it in the module of its subject and add it to `run_checks`.
 
 mod access;
 mod audit;
@@ -12,13 +12,9 @@ mod finding;
 mod listener;
 mod llm;
 mod machine;
-mod mail;
-mod media;
 mod programs;
-mod replica;
+mod services;
 mod sessions;
-mod telemetry;
-mod threat;
 
 use anyhow::{Result, bail};
 use serde_json::json;
@@ -31,7 +27,7 @@ use crate::data_dir::DataDir;
 use crate::output::{self, Style, styled};
 
 /// Runs `websvc doctor`. It fails if there is a problem.
-pub(crate) async fn doctor(common: &Common, arguments: Doctor) -> Result<()> {
+pub(crate) async fn run(common: &Common, arguments: Doctor) -> Result<()> {
     let (mut findings, config) = configuration::check(common, arguments.listen.as_deref());
     findings.extend(run_checks(common, config.as_ref()).await);
     print(&findings, arguments.json)?;
@@ -56,41 +52,49 @@ fn fail_on_problems(findings: &[Finding]) -> Result<()> {
 /// Runs all checks except those of the configuration itself. Without a valid configuration, the checks that depend on
 /// it are skipped, because the defaults are not what the operator wants.
 async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let store = match DataDir::locate(common.data_dir.as_deref()) {
-        Ok(path) => {
-            let (found, store) = data::check(&path, config).await;
-            findings.extend(found);
-            store
-        }
+    let located = DataDir::locate(common.data_dir.as_deref());
+    let (mut findings, store) = match &located {
+        Ok(path) => data::check(path, config).await,
         Err(error) => {
-            findings.push(Finding::problem(
-                "data directory",
-                output::causes(error.as_ref()),
-                "set WEBSVC_DATA_DIR to a directory that this user can write to",
-            ));
-            None
+            let advice = "set WEBSVC_DATA_DIR to a directory that this user can write to";
+            let problem = Finding::problem("data directory", output::causes(error.as_ref()));
+            (vec![problem.advice(advice)], None)
         }
     };
     if let Some(config) = config {
         findings.extend(listener::check(config).await);
-        findings.extend(replica::check(config).await);
+        findings.extend(services::replica(config).await);
         findings.push(access::keys(common, config, store.as_ref()));
-        findings.extend(external_services::check(config).await);
-        findings.extend(threat::check(config).await);
-        findings.extend(llm::check(config).await);
-        findings.extend(mail::check(config).await);
-        findings.extend(telemetry::check(config).await);
-        findings.extend(external_services::bucket(config).await);
-        findings.extend(audit::check(config, store.as_ref()).await);
+        findings.push(external_services::dns(config).await);
+        findings.extend(external_services::proxies(config).await);
+        findings.extend(external_services::providers(config).await);
+        add(&mut findings, services::THREAT, services::threat(config).await);
+        add(&mut findings, llm::CHECK, llm::check(config).await);
+        add(&mut findings, services::MAIL, services::mail(config).await);
+        add(&mut findings, services::LOG, services::log(config));
+        add(&mut findings, services::TRACES, services::traces(config).await);
+        add(&mut findings, external_services::ARTIFACTS, external_services::bucket(config).await);
+        add(&mut findings, audit::CHECK, audit::check(config, store.as_ref()).await);
     }
     findings.extend(machine::check(config));
-    findings.extend(programs::check(common, config).await);
+    findings.extend(programs::check().await);
     if let Some(config) = config {
+        // A directory that cannot be located is a finding above.
+        let data_dir = located.unwrap_or_default();
+        findings.extend(programs::browser(config).await);
+        findings.extend(programs::interpreters(&data_dir, config).await);
         findings.extend(sessions::check(config).await);
-        findings.extend(media::check(common, config).await);
+        findings.extend(services::media(&data_dir, config).await);
     }
     findings
+}
+
+/// Adds the findings of a check, or that a value of the configuration is invalid.
+fn add(findings: &mut Vec<Finding>, check: &str, result: Result<impl IntoIterator<Item = Finding>>) {
+    match result {
+        Ok(found) => findings.extend(found),
+        Err(error) => findings.push(Finding::invalid(check, &error)),
+    }
 }
 
 fn print(findings: &[Finding], as_json: bool) -> Result<()> {
@@ -105,12 +109,8 @@ fn print(findings: &[Finding], as_json: bool) -> Result<()> {
         let state = styled(&format!("{:<7}", state.word()), state.style());
         output::line(&format!("{state}  {check:<width$}  {message}"))?;
         if let Some(advice) = advice {
-            output::line(&format!(
-                "{:width$}  {}",
-                "",
-                styled(&format!("-> {advice}"), Style::Bold),
-                width = width + 9
-            ))?;
+            let advice = styled(&format!("-> {advice}"), Style::Bold);
+            output::line(&format!("{:width$}  {advice}", "", width = width + 9))?;
         }
     }
     let ok_count = count(findings, State::Ok);

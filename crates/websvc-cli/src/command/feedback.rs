@@ -12,11 +12,10 @@ use websvc_store::{FeedbackRecord, Store};
 use websvc_types::counted;
 
 use self::judgments::Judgments;
-use super::keys::time;
 use crate::CommandContext;
 use crate::app;
 use crate::args::FeedbackCommand;
-use crate::output::{self, Table, printable};
+use crate::output::{self, Column, column, column_of, one_line, unix_time};
 
 /// Number of records that are read at a time.
 const BATCH: u32 = 500;
@@ -24,17 +23,25 @@ const BATCH: u32 = 500;
 /// Number of characters of a note that the table shows.
 const NOTE_CHARS: usize = 80;
 
+const COLUMNS: &[Column] = &[
+    column("TIME", "createdAt"),
+    column("TEAM", "team"),
+    column("ENDPOINT", "endpoint"),
+    column("RATING", "rating"),
+    column_of("REQUEST", |feedback| one_line(feedback["request"].as_str().unwrap_or("-"), usize::MAX)),
+    column_of("NOTE", |feedback| {
+        let note = one_line(feedback["content"]["note"].as_str().unwrap_or("-"), usize::MAX);
+        note.chars().take(NOTE_CHARS).collect()
+    }),
+];
+
 /// Runs `websvc feedback`.
-pub(crate) fn feedback(context: &CommandContext, command: FeedbackCommand) -> Result<()> {
+pub(crate) fn run(context: &CommandContext, command: FeedbackCommand) -> Result<()> {
     let store = app::open_store(&context.config, &context.data_dir)?;
     match command {
         FeedbackCommand::List { team, limit, json } => {
             let records = store.feedback(team.as_deref(), None, limit)?;
-            if json {
-                output::json(&records.iter().map(to_json).collect::<Vec<_>>())
-            } else {
-                print(&records)
-            }
+            output::objects(json, &records.iter().map(to_json).collect::<Vec<_>>(), COLUMNS)
         }
         FeedbackCommand::Export { directory, team, json } => {
             export(&store, team.as_deref(), &directory, json)
@@ -47,7 +54,7 @@ fn to_json(record: &FeedbackRecord) -> Value {
         record;
     json!({
         "id": id,
-        "createdAt": time(Some(*created_at_ms)),
+        "createdAt": unix_time(Some(*created_at_ms)),
         "team": team,
         "key": key,
         "endpoint": operation,
@@ -55,29 +62,6 @@ fn to_json(record: &FeedbackRecord) -> Value {
         "rating": rating.as_str(),
         "content": serde_json::from_str::<Value>(content).unwrap_or_default(),
     })
-}
-
-fn print(records: &[FeedbackRecord]) -> Result<()> {
-    let mut table = Table::new(["TIME", "TEAM", "ENDPOINT", "RATING", "REQUEST", "NOTE"]);
-    for record in records {
-        let content: Value = serde_json::from_str(&record.content).unwrap_or_default();
-        let note: String =
-            one_line(content["note"].as_str().unwrap_or("-")).chars().take(NOTE_CHARS).collect();
-        table.row([
-            &time(Some(record.created_at_ms)).unwrap_or_default(),
-            &record.team,
-            &record.operation,
-            record.rating.as_str(),
-            &one_line(record.target.as_deref().unwrap_or("-")),
-            &note,
-        ]);
-    }
-    table.print()
-}
-
-/// Returns a text of a client as a single line that cannot control a terminal.
-fn one_line(text: &str) -> String {
-    printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 fn export(store: &Store, team: Option<&str>, directory: &Path, as_json: bool) -> Result<()> {
@@ -97,9 +81,9 @@ fn export(store: &Store, team: Option<&str>, directory: &Path, as_json: bool) ->
         fs::write(&path, text).with_context(|| format!("{} could not be written", path.display()))?;
     }
     let (queries, count) = judgments.counts();
-    if as_json {
-        return output::json(&json!({ "queries": queries, "judgments": count }));
-    }
-    let (count, queries) = (counted(count, "judgment", "judgments"), counted(queries, "query", "queries"));
-    output::line(&format!("{count} of {queries} written to {}", directory.display()))
+    output::json_or_line(as_json, &json!({ "queries": queries, "judgments": count }), || {
+        let (count, queries) =
+            (counted(count, "judgment", "judgments"), counted(queries, "query", "queries"));
+        format!("{count} of {queries} written to {}", directory.display())
+    })
 }

@@ -31,7 +31,7 @@ use crate::args::{self, Stats};
 use crate::output;
 
 /// Runs `websvc index`.
-pub(crate) async fn index(context: CommandContext, arguments: args::IndexCommand) -> Result<()> {
+pub(crate) async fn run(context: CommandContext, arguments: args::IndexCommand) -> Result<()> {
     match arguments {
         args::IndexCommand::Crawl(arguments) => Box::pin(crawl::crawl(context, arguments)).await,
         args::IndexCommand::Import(arguments) => import::import(context, arguments).await,
@@ -72,11 +72,9 @@ fn local_stats(context: &CommandContext) -> Result<IndexStats> {
 }
 
 fn print_stats(stats: &IndexStats, as_json: bool) -> Result<()> {
-    if as_json {
-        return output::json(stats);
-    }
-    let IndexStats { documents, bytes, segments, .. } = stats;
-    let documents = counted(*documents, "document", "documents");
-    let segments = counted(*segments, "segment", "segments");
-    output::line(&format!("{documents}, {bytes} bytes on disk, {segments}"))
+    output::json_or_line(as_json, stats, || {
+        let IndexStats { documents, bytes, segments, .. } = stats;
+        let documents = counted(*documents, "document", "documents");
+        format!("{documents}, {bytes} bytes on disk, {}", counted(*segments, "segment", "segments"))
+    })
 }

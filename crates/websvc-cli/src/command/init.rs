@@ -35,7 +35,7 @@ impl Default for Answers {
 }
 
 /// Runs `websvc init`.
-pub(crate) fn init(arguments: &Init) -> Result<()> {
+pub(crate) fn run(arguments: &Init) -> Result<()> {
     let Init { output: file, force, yes } = arguments;
     if file.exists() && !force {
         bail!("{} exists: give another file with --output, or replace it with --force", file.display());
@@ -155,59 +155,32 @@ impl Answers {
     /// Returns the configuration, with the settings that people change most as comments.
     fn configuration(&self) -> String {
         let Self { listen, public_url, open_web_contact, model, has_browser } = self;
-        let text = |text: &str| Value::String(text.to_owned()).to_string();
-        let line = |key: &str, value: Option<&str>, example: &str| match value {
-            Some(value) => format!("{key} = {}", text(value)),
-            None => format!("#{key} = {}", text(example)),
+        // Without a value, the line is a comment with an example.
+        let line = |key: &str, value: Option<&str>, example: &str| {
+            let comment = if value.is_none() { "#" } else { "" };
+            format!("{comment}{key} = {}", Value::String(value.unwrap_or(example).to_owned()))
         };
+        let presets = if open_web_contact.is_some() { "" } else { "#" };
         let contact = open_web_contact.as_deref().filter(|contact| !contact.is_empty());
-        let presets =
-            if open_web_contact.is_some() { "presets = [\"open\"]" } else { "#presets = [\"open\"]" };
-        let mut lines = vec![
-            "# Configuration of websvc, for `websvc serve --config FILE`. The page Configuration of the manual lists all keys."
-                .to_owned(),
-            "# Secrets can also be variables: WEBSVC__LLM__API_KEY sets the key api_key of [llm].\n".to_owned(),
-            "[server]".to_owned(),
-            format!("listen = {}", text(listen)),
-            "# The URL that clients use, if a proxy terminates TLS. Links in responses begin with it.".to_owned(),
-            line("public_url", public_url.as_deref(), "https://websvc.example.org"),
-            "\n[search]".to_owned(),
-            "# The pages that you crawl. `websvc sources list` shows what else can be searched.".to_owned(),
-            "providers = [\"index\"]".to_owned(),
-            "# Public APIs that need no key. Each search asks two or three of them.".to_owned(),
-            presets.to_owned(),
-            line("contact", contact, "you@example.com"),
-            "\n[browser]".to_owned(),
-            "# Pages that Chromium may have open at the same time. 0: no browser.".to_owned(),
-            format!("concurrency = {}", if *has_browser { 8 } else { 0 }),
-            "\n# A language model, for JSON, summaries, answers, agents and the judgment of monitors.".to_owned(),
+        let section = if model.is_some() { "[llm]" } else { "#[llm]" };
+        let [base_url, name] = [
+            line("base_url", model.as_ref().map(|model| &*model.base_url), "http://127.0.0.1:11434/v1"),
+            line("model", model.as_ref().map(|model| &*model.model), "qwen3:8b"),
         ];
-        match model {
-            Some(LanguageModel { base_url, model }) => {
-                lines.extend([
-                    "[llm]".to_owned(),
-                    format!("base_url = {}", text(base_url)),
-                    format!("model = {}", text(model)),
-                    "#api_key = \"...\"".to_owned(),
-                ]);
-            }
-            None => lines.extend(
-                ["#[llm]", "#base_url = \"http://127.0.0.1:11434/v1\"", "#model = \"qwen3:8b\""]
-                    .map(str::to_owned),
-            ),
-        }
-        lines.extend(
-            [
-                "\n# Limits of teams that have none of their own.",
-                "[limits]",
-                "#requests_per_minute = 600",
-                "#concurrency = 16",
-                "\n[cache]",
-                "#max_age_days = 30",
-            ]
-            .map(str::to_owned),
-        );
-        lines.join("\n") + "\n"
+        let key = if model.is_some() { "\n#api_key = \"...\"" } else { "" };
+        let values = [
+            ("{listen}", line("listen", Some(listen), "")),
+            ("{public_url}", line("public_url", public_url.as_deref(), "https://websvc.example.org")),
+            ("{presets}", format!("{presets}presets = [\"open\"]")),
+            ("{contact}", line("contact", contact, "you@example.com")),
+            ("{concurrency}", format!("concurrency = {}", if *has_browser { 8 } else { 0 })),
+            ("{llm}", format!("{section}\n{base_url}\n{name}{key}")),
+        ];
+        let lines = include_str!("init/template.toml").lines().map(|text| {
+            let value = values.iter().find(|(name, _)| *name == text).map(|(_, value)| value.as_str());
+            format!("{}\n", value.unwrap_or(text))
+        });
+        lines.collect()
     }
 }
 
@@ -261,9 +234,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("a.toml");
         let arguments = |force| Init { output: file.clone(), force, yes: true };
-        init(&arguments(false)).unwrap();
-        let error = init(&arguments(false)).unwrap_err().to_string();
+        run(&arguments(false)).unwrap();
+        let error = run(&arguments(false)).unwrap_err().to_string();
         assert!(error.contains("--force"), "{error}");
-        init(&arguments(true)).unwrap();
+        run(&arguments(true)).unwrap();
     }
 }

@@ -8,7 +8,6 @@ mod remote;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use serde::Serialize;
 use websvc::JobKind;
 use websvc::types::job::{
     BatchScrapeRequest, CrawlRequest, JobDocument, JobErrorsResponse, JobStatus, JobStatusResponse,
@@ -57,59 +56,10 @@ pub(super) enum ErrorPagePolicy {
     Fail,
 }
 
-/// The status of a job.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct State {
-    status: JobStatus,
-    completed: u64,
-    total: u64,
-    credits_used: u64,
-    expires_at: String,
-    created_at: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    completed_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    warning: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-impl State {
-    fn from_response(response: &JobStatusResponse) -> Self {
-        let JobStatusResponse {
-            success: _,
-            status,
-            completed,
-            total,
-            credits_used,
-            expires_at,
-            next: _,
-            data: _,
-            created_at,
-            completed_at,
-            duration: _,
-            warning,
-            error,
-        } = response;
-        Self {
-            status: *status,
-            completed: *completed,
-            total: *total,
-            credits_used: *credits_used,
-            expires_at: expires_at.clone(),
-            created_at: created_at.clone(),
-            completed_at: completed_at.clone(),
-            warning: warning.clone(),
-            error: error.clone(),
-        }
-    }
-}
-
-/// The state of a job, and new documents.
+/// The state of a job without documents, and new documents.
 #[derive(Debug)]
 struct Part {
-    state: State,
+    state: JobStatusResponse,
     documents: Vec<JobDocument>,
 }
 
@@ -201,7 +151,7 @@ pub(super) async fn run(
             let reason = job.stop().await.context(resume_command.clone())?;
             JobOutcome::Interrupted(reason)
         }
-        Some(Ok(state)) => JobOutcome::Ended(state),
+        Some(Ok(state)) => JobOutcome::Ended(Box::new(state)),
         // The pages have no reader any more: the same as after Ctrl-C.
         Some(Err(error)) if StdoutClosed::is_cause(&error) => {
             job.stop().await?;
@@ -223,7 +173,7 @@ pub(super) async fn run(
 }
 
 /// Writes the pages of a job as they arrive and returns its final state.
-async fn write_pages(kind: JobKind, job: &mut Job, writer: &mut PageWriter) -> Result<State> {
+async fn write_pages(kind: JobKind, job: &mut Job, writer: &mut PageWriter) -> Result<JobStatusResponse> {
     let mut progress = Progress::start(outcome::name(kind));
     let (mut state, mut failed, mut errors_checked) = (None, 0, Instant::now());
     let mut warned = None;
@@ -233,7 +183,7 @@ async fn write_pages(kind: JobKind, job: &mut Job, writer: &mut PageWriter) -> R
         }
         if warned != current.warning {
             warned.clone_from(&current.warning);
-            progress.suspend(|| output::note(&format!("warning: {}", warned.as_deref().unwrap_or_default())));
+            progress.suspend(|| output::warn(warned.as_deref().unwrap_or_default()));
         }
         if errors_checked.elapsed() >= ERRORS_INTERVAL {
             errors_checked = Instant::now();

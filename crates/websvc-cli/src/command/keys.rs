@@ -8,10 +8,21 @@ use websvc_store::{KeyRecord, KeyRights};
 use crate::CommandContext;
 use crate::app;
 use crate::args::{CreateKey, KeysCommand};
-use crate::output::{self, Table};
+use crate::output::{self, Column, column, column_of, column_or, unix_time};
+
+const COLUMNS: &[Column] = &[
+    column("ID", "id"),
+    column("TEAM", "team"),
+    column("NAME", "name"),
+    column_of("RIGHTS", summary),
+    column("CREATED", "createdAt"),
+    column_or("LAST USED", "lastUsedAt", "never"),
+    column_or("EXPIRES", "expiresAt", "never"),
+    column("STATE", "state"),
+];
 
 /// Runs `websvc keys`.
-pub(crate) fn keys(context: &CommandContext, keys: KeysCommand) -> Result<()> {
+pub(crate) fn run(context: &CommandContext, keys: KeysCommand) -> Result<()> {
     let store = app::open_store(&context.config, &context.data_dir)?;
     match keys {
         KeysCommand::Create(arguments) => {
@@ -26,13 +37,15 @@ pub(crate) fn keys(context: &CommandContext, keys: KeysCommand) -> Result<()> {
             row["key"] = key.secret.expose().into();
             output::json(&row)
         }
-        KeysCommand::List { json } => list(&store.list_keys()?, store.clock().now(), json),
+        KeysCommand::List { json } => {
+            let now_ms = unix_ms(store.clock().now())?;
+            let keys: Vec<Value> = store.list_keys()?.iter().map(|key| row(key, now_ms)).collect();
+            output::objects(json, &keys, COLUMNS)
+        }
         KeysCommand::Revoke { id, json } => {
             let key = store.revoke_key(&id)?;
-            if json {
-                return output::json(&row(&key, unix_ms(store.clock().now())?));
-            }
-            output::line(&format!("revoked {} of team {}", key.id, key.team))
+            let row = row(&key, unix_ms(store.clock().now())?);
+            output::json_or_line(json, &row, || format!("revoked {} of team {}", key.id, key.team))
         }
     }
 }
@@ -61,27 +74,6 @@ fn rights(arguments: CreateKey, now: Timestamp) -> Result<KeyRights> {
     })
 }
 
-fn list(keys: &[KeyRecord], now: Timestamp, as_json: bool) -> Result<()> {
-    let now_ms = unix_ms(now)?;
-    if as_json {
-        return output::json(&keys.iter().map(|key| row(key, now_ms)).collect::<Vec<_>>());
-    }
-    let mut table = Table::new(["ID", "TEAM", "NAME", "RIGHTS", "CREATED", "LAST USED", "EXPIRES", "STATE"]);
-    for key in keys {
-        table.row([
-            key.id.as_str(),
-            &key.team,
-            &key.label,
-            &summary(&key.rights),
-            &time(Some(key.created_at_ms)).unwrap_or_default(),
-            &time(key.last_used_at_ms).unwrap_or_else(|| "never".to_owned()),
-            &time(key.rights.expires_at_ms).unwrap_or_else(|| "never".to_owned()),
-            state(key, now_ms),
-        ]);
-    }
-    table.print()
-}
-
 /// Returns a key as JSON.
 fn row(key: &KeyRecord, now_ms: u64) -> Value {
     // Destructured, so that the compiler finds this place when a right is added.
@@ -99,10 +91,10 @@ fn row(key: &KeyRecord, now_ms: u64) -> Value {
         "allowIp": networks,
         "requestsPerMinute": requests_per_minute,
         "concurrency": concurrency,
-        "createdAt": time(Some(key.created_at_ms)),
-        "lastUsedAt": time(key.last_used_at_ms),
-        "expiresAt": time(*expires_at_ms),
-        "revokedAt": time(key.revoked_at_ms),
+        "createdAt": unix_time(Some(key.created_at_ms)),
+        "lastUsedAt": unix_time(key.last_used_at_ms),
+        "expiresAt": unix_time(*expires_at_ms),
+        "revokedAt": unix_time(key.revoked_at_ms),
     })
 }
 
@@ -119,32 +111,24 @@ fn state(key: &KeyRecord, now_ms: u64) -> &'static str {
 }
 
 /// Returns a short summary of the rights of a key. `keys list --json` has all details.
-fn summary(rights: &KeyRights) -> String {
-    let mut words: Vec<&str> = Vec::new();
-    if rights.admin {
-        words.push("admin");
-    }
-    match &rights.scopes {
-        None => words.push("all"),
-        Some(scopes) => words.extend(scopes.iter().map(|scope| scope.as_str())),
-    }
+fn summary(key: &Value) -> String {
+    let admin = (key["admin"] == true).then_some("admin").into_iter();
+    let scopes: Vec<&str> = match key["scopes"].as_array() {
+        None => admin.chain(["all"]).collect(),
+        Some(scopes) => admin.chain(scopes.iter().filter_map(Value::as_str)).collect(),
+    };
+    let scopes = scopes.join("+");
+    let is_set = |name: &str| !key[name].is_null();
     let restrictions = [
-        (rights.formats.is_some(), "formats"),
-        (!rights.networks.is_empty(), "addresses"),
-        (rights.requests_per_minute.or(rights.concurrency).is_some(), "rate"),
+        (is_set("formats"), "formats"),
+        (key["allowIp"].as_array().is_some_and(|networks| !networks.is_empty()), "addresses"),
+        (is_set("requestsPerMinute") || is_set("concurrency"), "rate"),
     ];
-    let restrictions: Vec<&str> =
-        restrictions.into_iter().filter_map(|(is_set, word)| is_set.then_some(word)).collect();
-    let scopes = words.join("+");
+    let restrictions = restrictions.into_iter().filter_map(|(is_set, word)| is_set.then_some(word));
+    let restrictions: Vec<&str> = restrictions.collect();
     if restrictions.is_empty() {
         scopes
     } else {
         format!("{scopes} (restricted: {})", restrictions.join(", "))
     }
-}
-
-/// Formats a time for output.
-pub(super) fn time(unix_ms: Option<u64>) -> Option<String> {
-    let at = Timestamp::from_millisecond(i64::try_from(unix_ms?).ok()?).ok()?;
-    Some(at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }

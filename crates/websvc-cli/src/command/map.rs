@@ -9,12 +9,11 @@ use websvc_validate::{Checked, Policy, check_request};
 
 use super::search::{client, rejection_error};
 use crate::CommandContext;
-use crate::app::{self, IndexMode};
 use crate::args::Map;
 use crate::output;
 
 /// Runs `websvc map`.
-pub(crate) async fn map(context: CommandContext, arguments: Map) -> Result<()> {
+pub(crate) async fn run(context: CommandContext, arguments: Map) -> Result<()> {
     let request = request(&arguments);
     let response = match arguments.remote.server {
         Some(_) => client(&arguments.remote)?.map(&request).await?,
@@ -30,7 +29,7 @@ fn request(arguments: &Map) -> MapRequest {
         url: url.clone(),
         search: search.clone(),
         limit: Some(*limit),
-        sitemap: sitemap.map(Into::into),
+        sitemap: *sitemap,
         include_subdomains: no_subdomains.then_some(false),
         ignore_query_parameters: keep_queries.then_some(false),
         timeout: *timeout_ms,
@@ -40,8 +39,7 @@ fn request(arguments: &Map) -> MapRequest {
 
 async fn local(context: &CommandContext, request: MapRequest) -> Result<MapResponse> {
     let Checked { plan, warnings } = check_request(&request, &Policy::default()).map_err(rejection_error)?;
-    let access = context.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
-    let app = app::open(&context.config, &context.data_dir, access)?;
+    let app = context.open()?;
     let outcome = app.engine.map(&plan, DEFAULT_TEAM, Instant::now()).await;
     app.close().await?;
     let mut mapped = outcome.result?;
@@ -52,7 +50,7 @@ async fn local(context: &CommandContext, request: MapRequest) -> Result<MapRespo
 /// Prints one URL per line, for use by other programs.
 fn print(response: &MapResponse) -> Result<()> {
     if let Some(warning) = &response.warning {
-        output::note(&format!("warning: {warning}"));
+        output::warn(warning);
     }
     if response.links.is_empty() {
         output::note("no URLs were found");

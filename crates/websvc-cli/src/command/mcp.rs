@@ -1,24 +1,20 @@
 //! `websvc mcp`: serves search, scraping and monitors as MCP tools on stdin and stdout.
 
 use anyhow::Result;
-use websvc_server::{
-    AdmissionLimits, Authentication, Jobs, McpTools, Service, ServiceConfig, SessionsConfig,
-};
+use websvc_server::{AdmissionLimits, Authentication, McpTools, Service, ServiceConfig, SessionsConfig};
 
 use super::serve::origin;
 use crate::CommandContext;
 use crate::app::{self, IndexMode};
 
 /// Runs `websvc mcp` until the end of stdin.
-pub(crate) async fn mcp(context: CommandContext) -> Result<()> {
+pub(crate) async fn run(context: CommandContext) -> Result<()> {
     // This process may run for days. A server that starts later must be able to write the index.
     let app = app::open(&context.config, &context.data_dir, IndexMode::Read)?;
     // Their work is that of a server with the same data: no tool starts a job, and monitors and
     // agent runs only change in the database.
-    let jobs =
-        Jobs::new(&app.engine, app.store.clone(), app.artifacts.clone(), app::jobs_config(&context.config));
     let service = Service::new(ServiceConfig {
-        jobs,
+        jobs: app.jobs(&context.config),
         monitors: app::monitors_config(&context.config)?,
         runs: app::runs_config(&context.config),
         // No tool starts one.

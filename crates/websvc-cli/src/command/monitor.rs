@@ -2,16 +2,13 @@
 
 pub(super) mod check;
 pub(super) mod diff;
-mod names;
 mod request;
 pub(super) mod text;
 
 use anyhow::Result;
+use serde_json::{Value, json, to_value};
 use websvc::types::limits::MONITOR_LIST_LIMIT_MAX;
-use websvc::types::monitor::{
-    self as wire, MonitorListResponse, MonitorResponse, MonitorStateRequest, UpdateMonitorRequest,
-};
-use websvc::{Client, ListRange};
+use websvc::{Client, ListRange, Method};
 
 use super::search::client;
 use crate::args::{Monitor, MonitorCommand};
@@ -21,126 +18,111 @@ use crate::output;
 const SHOWN_CHECKS: u64 = 5;
 
 /// Runs `websvc monitor`.
-pub(crate) async fn monitor(arguments: Monitor) -> Result<()> {
-    let remote = arguments.remote();
+pub(crate) async fn run(arguments: Monitor) -> Result<()> {
+    let remote = arguments.at.remote();
     let client = client(&remote)?;
     let json = arguments.json;
     match arguments.command {
         MonitorCommand::Create(create) => {
-            let response = client.create_monitor(&request::create_request(*create)).await?;
+            let request = to_value(request::create_request(*create))?;
+            let response = send(&client, Method::POST, &[], None, Some(request)).await?;
             print_monitor(&response, text::summary_lines, json)
         }
         MonitorCommand::Edit(edit) => {
             let (id, request) = request::update_request(*edit);
-            print_monitor(&client.update_monitor(&id, &request).await?, text::detail_lines, json)
+            let response = send(&client, Method::PATCH, &[&id], None, Some(to_value(request)?)).await?;
+            print_monitor(&response, text::detail_lines, json)
         }
         MonitorCommand::List => list(&client, json).await,
         MonitorCommand::Show { id } => show(&client, &id, json).await,
-        MonitorCommand::Run { id, wait: false } => check::start(&client, &id, json).await,
+        MonitorCommand::Run { id, wait: false } => {
+            let response = start_check(&client, &id).await?;
+            output::json_or_line(json, &response, || format!("started check {}", text::text(&response["id"])))
+        }
         MonitorCommand::Run { id, wait: true } => check::run(&remote, &id, json).await,
-        MonitorCommand::Pause { id } => {
-            let response = set_state(&client, &id, MonitorStateRequest::Paused).await?;
-            print_monitor(&response, text::summary_lines, json)
-        }
-        MonitorCommand::Resume { id } => {
-            let response = set_state(&client, &id, MonitorStateRequest::Active).await?;
-            print_monitor(&response, text::summary_lines, json)
-        }
+        MonitorCommand::Pause { id } => set_state(&client, &id, "paused", json).await,
+        MonitorCommand::Resume { id } => set_state(&client, &id, "active", json).await,
         MonitorCommand::Delete { id } => {
-            let response = client.delete_monitor(&id).await?;
-            if json { output::json(&response) } else { output::line(&format!("deleted monitor {id}")) }
+            let response = send(&client, Method::DELETE, &[&id], None, None).await?;
+            output::json_or_line(json, &response, || format!("deleted monitor {id}"))
         }
-        MonitorCommand::Checks { id, limit } => checks(&client, &id, limit, json).await,
+        MonitorCommand::Checks { id, limit } => {
+            let response = checks(&client, &id, limit).await?;
+            if json { output::json(&response) } else { text::check_table(items(&response), None).print() }
+        }
         MonitorCommand::Diff { id, check } => check::diff(&client, &id, check, json).await,
     }
 }
 
-async fn set_state(client: &Client, id: &str, state: MonitorStateRequest) -> Result<MonitorResponse> {
-    let request = UpdateMonitorRequest { status: Some(state), ..UpdateMonitorRequest::default() };
-    Ok(client.update_monitor(id, &request).await?)
+/// Sends a request below the path of the monitors.
+pub(super) async fn send(
+    client: &Client,
+    method: Method,
+    path: &[&str],
+    query: Option<String>,
+    body: Option<Value>,
+) -> Result<Value> {
+    Ok(client.json(method, &[&["v2", "monitor"], path].concat(), query, body).await?)
+}
+
+/// Starts a check of a monitor.
+pub(super) async fn start_check(client: &Client, id: &str) -> Result<Value> {
+    send(client, Method::POST, &[id, "run"], None, Some(json!({}))).await
+}
+
+/// Returns the last checks of a monitor.
+async fn checks(client: &Client, id: &str, limit: u64) -> Result<Value> {
+    let range = ListRange { skip: 0, limit };
+    send(client, Method::GET, &[id, "checks"], Some(range.to_string()), None).await
+}
+
+async fn set_state(client: &Client, id: &str, status: &str, json: bool) -> Result<()> {
+    let response = send(client, Method::PATCH, &[id], None, Some(json!({ "status": status }))).await?;
+    print_monitor(&response, text::summary_lines, json)
 }
 
 /// Prints a monitor that was created or changed, in these lines.
-fn print_monitor(
-    response: &MonitorResponse,
-    lines: fn(&wire::Monitor) -> Vec<String>,
-    json: bool,
-) -> Result<()> {
+fn print_monitor(response: &Value, lines: fn(&Value) -> Vec<String>, json: bool) -> Result<()> {
     if json {
         return output::json(response);
     }
-    if let Some(warning) = &response.warning {
-        output::note(&format!("warning: {}", output::printable(warning)));
-    }
-    print_lines(&lines(&response.data))
+    response["warning"].as_str().into_iter().for_each(output::warn);
+    output::lines(&lines(&response["data"]))
 }
 
 /// Prints all monitors of the team. Their number is limited, so they are collected to align the table.
 async fn list(client: &Client, json: bool) -> Result<()> {
-    let mut all = MonitorListResponse { success: true, data: Vec::new() };
+    let mut all = Vec::new();
     loop {
-        let range = ListRange { skip: all.data.len() as u64, limit: MONITOR_LIST_LIMIT_MAX };
-        let part = client.monitors(range).await?.data;
-        let is_last = (part.len() as u64) < range.limit;
-        all.data.extend(part);
-        if is_last {
+        let range = ListRange { skip: all.len() as u64, limit: MONITOR_LIST_LIMIT_MAX };
+        let part = send(client, Method::GET, &[], Some(range.to_string()), None).await?;
+        all.extend_from_slice(items(&part));
+        if (items(&part).len() as u64) < range.limit {
             break;
         }
     }
     if json {
-        return output::json(&all);
+        return output::json(&json!({ "success": true, "data": all }));
     }
-    text::monitor_table(&all.data).print()
+    output::Table::of_objects(&all, text::MONITORS).print()
 }
 
 async fn show(client: &Client, id: &str, json: bool) -> Result<()> {
-    let response = client.monitor(id).await?;
+    let response = send(client, Method::GET, &[id], None, None).await?;
     if json {
         return output::json(&response);
     }
-    print_lines(&text::detail_lines(&response.data))?;
-    let range = ListRange { skip: 0, limit: SHOWN_CHECKS };
-    let checks = client.monitor_checks(id, None, range).await?.data;
-    if !checks.is_empty() {
+    let monitor = &response["data"];
+    output::lines(&text::detail_lines(monitor))?;
+    let checks = checks(client, id, SHOWN_CHECKS).await?;
+    if !items(&checks).is_empty() {
         output::line("")?;
-        text::check_table(&checks, Some(&response.data)).print()?;
+        text::check_table(items(&checks), Some(monitor)).print()?;
     }
     Ok(())
 }
 
-async fn checks(client: &Client, id: &str, limit: u64, json: bool) -> Result<()> {
-    let response = client.monitor_checks(id, None, ListRange { skip: 0, limit }).await?;
-    if json { output::json(&response) } else { text::check_table(&response.data, None).print() }
-}
-
-fn print_lines(lines: &[String]) -> Result<()> {
-    lines.iter().try_for_each(|line| output::line(line))
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-
-    use super::*;
-    use crate::args::{Cli, Command};
-
-    fn parse(arguments: &[&str]) -> Result<Monitor, clap::Error> {
-        let cli = Cli::try_parse_from([&["websvc", "monitor"], arguments].concat())?;
-        match cli.command {
-            Command::Monitor(monitor) => Ok(monitor),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn server_and_json_are_options_of_every_subcommand() {
-        let default = parse(&["list"]).unwrap();
-        assert_eq!(default.remote().server.unwrap().as_str(), "http://127.0.0.1:3002/");
-        assert!(!default.json);
-        let given =
-            parse(&["diff", "1", "2", "--server", "http://a.test", "--api-key", "k", "--json"]).unwrap();
-        assert_eq!(given.remote().server.unwrap().as_str(), "http://a.test/");
-        assert_eq!(given.remote().key().as_deref(), Some("k"));
-        assert!(given.json);
-    }
+/// Returns the items of a list.
+fn items(response: &Value) -> &[Value] {
+    response["data"].as_array().map_or(&[], Vec::as_slice)
 }

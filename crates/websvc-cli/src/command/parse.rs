@@ -22,7 +22,7 @@ use crate::page_output::front_matter;
 use crate::progress::Progress;
 
 /// Runs `websvc parse`. A file that cannot be parsed is reported, and the others are still parsed.
-pub(crate) async fn parse(context: CommandContext, arguments: Parse) -> Result<()> {
+pub(crate) async fn run(context: CommandContext, arguments: Parse) -> Result<()> {
     let Parse { files, formats, full_page, output, jsonl } = arguments;
     let formats = if formats.is_empty() { vec!["markdown".to_owned()] } else { formats };
     let options = json!({ "formats": formats, "onlyMainContent": !full_page });
@@ -66,7 +66,7 @@ async fn parse_file(engine: &Engine, file: &Path, plan: &FilePlan) -> Result<Pag
     let deadline = Instant::now() + scrape.timeout.max(Duration::from_secs(1));
     let mut page = engine.parse(upload, scrape, deadline).await.page?;
     for warning in std::mem::take(&mut page.warnings) {
-        output::note(&format!("warning: {}: {warning}", file.display()));
+        output::warn(&format!("{}: {warning}", file.display()));
     }
     Ok(page)
 }

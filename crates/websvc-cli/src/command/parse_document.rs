@@ -10,7 +10,7 @@ use crate::args::ParseDocument;
 const TOOL_MEMORY_BYTES: u64 = 1536 * 1024 * 1024;
 
 /// Runs `websvc parse-document`.
-pub(crate) fn parse_document(arguments: &ParseDocument) -> ExitCode {
+pub(crate) fn run(arguments: &ParseDocument) -> ExitCode {
     let limits = WorkerLimits::default();
     match &arguments.tool {
         Some(program) => {

@@ -1,54 +1,43 @@
 //! `websvc profiles`: lists and deletes browser profiles. Works while a server runs.
 
 use anyhow::{Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 use websvc_store::ProfileRecord;
 
-use super::keys::time;
 use crate::CommandContext;
 use crate::app;
 use crate::args::ProfilesCommand;
 use crate::human_bytes::HumanBytes;
-use crate::output::{self, Table};
+use crate::output::{self, Column, column, column_of, column_or, unix_time};
+
+const COLUMNS: &[Column] = &[
+    column("TEAM", "team"),
+    column("NAME", "name"),
+    column_of("SIZE", |profile| HumanBytes(profile["bytes"].as_u64().unwrap_or_default()).to_string()),
+    column_or("SAVED", "savedAt", "never"),
+    column_or("IN USE UNTIL", "leasedUntil", "-"),
+];
 
 /// Runs `websvc profiles`.
-pub(crate) fn profiles(context: &CommandContext, profiles: ProfilesCommand) -> Result<()> {
+pub(crate) fn run(context: &CommandContext, profiles: ProfilesCommand) -> Result<()> {
     let store = app::open_store(&context.config, &context.data_dir)?;
     match profiles {
-        ProfilesCommand::List { team, json } => list(&store.list_profiles(team.as_deref())?, json),
+        ProfilesCommand::List { team, json } => {
+            let profiles: Vec<Value> = store.list_profiles(team.as_deref())?.iter().map(row).collect();
+            output::objects(json, &profiles, COLUMNS)
+        }
         ProfilesCommand::Delete { name, team, json } => {
             ensure!(store.delete_profile(&team, &name)?, "team {team} has no profile {name:?}");
-            if json {
-                return output::json(&json!({ "team": team, "name": name, "deleted": true }));
-            }
-            output::line(&format!("deleted {name} of team {team}"))
+            let deleted = json!({ "team": team, "name": name, "deleted": true });
+            output::json_or_line(json, &deleted, || format!("deleted {name} of team {team}"))
         }
     }
 }
 
-fn list(profiles: &[ProfileRecord], as_json: bool) -> Result<()> {
-    if as_json {
-        let rows = profiles.iter().map(|profile| {
-            let ProfileRecord { team, name, bytes, saved_at_ms, leased_until_ms } = profile;
-            json!({
-                "team": team,
-                "name": name,
-                "bytes": bytes,
-                "savedAt": time(*saved_at_ms),
-                "leasedUntil": time(*leased_until_ms),
-            })
-        });
-        return output::json(&rows.collect::<Vec<_>>());
-    }
-    let mut table = Table::new(["TEAM", "NAME", "SIZE", "SAVED", "IN USE UNTIL"]);
-    for profile in profiles {
-        table.row([
-            &profile.team,
-            &profile.name,
-            &HumanBytes(profile.bytes).to_string(),
-            &time(profile.saved_at_ms).unwrap_or_else(|| "never".to_owned()),
-            &time(profile.leased_until_ms).unwrap_or_else(|| "-".to_owned()),
-        ]);
-    }
-    table.print()
+fn row(profile: &ProfileRecord) -> Value {
+    let ProfileRecord { team, name, bytes, saved_at_ms, leased_until_ms } = profile;
+    json!({
+        "team": team, "name": name, "bytes": bytes, "savedAt": unix_time(*saved_at_ms),
+        "leasedUntil": unix_time(*leased_until_ms),
+    })
 }

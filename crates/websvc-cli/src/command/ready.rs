@@ -12,7 +12,7 @@ use crate::output;
 const TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Prints the state of a server, and fails if it is not ready.
-pub(crate) async fn ready(server: &Url) -> Result<()> {
+pub(crate) async fn run(server: &Url) -> Result<()> {
     // The operator has chosen the host, so it may be on any network.
     let client = Client::new(ClientConfig::new(AddressGuard::open()))?;
     let url = server.join("/ready").context("--server")?;

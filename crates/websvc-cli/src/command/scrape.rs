@@ -13,21 +13,19 @@ use websvc_validate::{Checked, Policy, check_request};
 
 use super::search::{format, rejection_error};
 use crate::CommandContext;
-use crate::app::{self, IndexMode};
 use crate::args::Scrape;
 use crate::output;
 use crate::render_args::{CaptureArgs, FileNames};
 
 /// Runs `websvc scrape`.
-pub(crate) async fn scrape(context: CommandContext, arguments: Scrape) -> Result<()> {
+pub(crate) async fn run(context: CommandContext, arguments: Scrape) -> Result<()> {
     let options = options(&arguments)?;
     let Checked { plan, warnings } = check_request(&options, &Policy::default()).map_err(rejection_error)?;
     for warning in warnings {
-        output::note(&format!("warning: {warning}"));
+        output::warn(&warning);
     }
     let url = page_url(&arguments.url)?;
-    let access = context.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
-    let app = app::open(&context.config, &context.data_dir, access)?;
+    let app = context.open()?;
     let deadline = Instant::now() + plan.timeout.max(Duration::from_secs(1));
     let outcome = app.engine.scrape(&url, &plan, DEFAULT_TEAM, &FilePublisher::inline(), deadline).await;
     let mut page = outcome.page?;
@@ -38,7 +36,7 @@ pub(crate) async fn scrape(context: CommandContext, arguments: Scrape) -> Result
         bail!("{url}: {error}; --allow-errors prints its content");
     }
     for warning in std::mem::take(&mut page.warnings) {
-        output::note(&format!("warning: {warning}"));
+        output::warn(&warning);
     }
     write_files(&mut page, &arguments.captures, &url)?;
     let has_screenshot = page.screenshot.is_some();

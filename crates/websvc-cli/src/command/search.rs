@@ -10,13 +10,12 @@ use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, Rejection, check_request};
 
 use crate::CommandContext;
-use crate::app::{self, IndexMode};
 use crate::args::{Remote, Search};
 use crate::output::{self, Style, styled};
 use crate::render_args::FileNames;
 
 /// Runs `websvc search`.
-pub(crate) async fn search(context: CommandContext, arguments: Search) -> Result<()> {
+pub(crate) async fn run(context: CommandContext, arguments: Search) -> Result<()> {
     let request = request(&arguments)?;
     let mut response = match arguments.remote.server {
         Some(_) => client(&arguments.remote)?.execute_search(&request).await?,
@@ -72,8 +71,7 @@ pub(crate) fn format(name: &str) -> Result<Format> {
 }
 
 async fn local(context: &CommandContext, request: SearchRequest) -> Result<SearchResponse> {
-    let access = context.data_dir.try_lock()?.map_or(IndexMode::Read, IndexMode::Write);
-    let app = app::open(&context.config, &context.data_dir, access)?;
+    let app = context.open()?;
     let Checked { plan, warnings } = check_request(&request, &Policy::default()).map_err(rejection_error)?;
     let mut outcome =
         app.engine.search(&plan, DEFAULT_TEAM, &FilePublisher::inline(), Instant::now()).await?;
@@ -97,7 +95,7 @@ pub(crate) fn rejection_error(rejection: Rejection) -> anyhow::Error {
 
 fn print(response: &SearchResponse) -> Result<()> {
     if let Some(warning) = &response.warning {
-        output::note(&format!("warning: {warning}"));
+        output::warn(warning);
     }
     let results = response.data.web.as_deref().unwrap_or_default();
     if results.is_empty() {

@@ -5,8 +5,6 @@ mod first_start;
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -14,7 +12,7 @@ use tokio::sync::oneshot;
 use url::Url;
 use websvc_browser::Browser;
 use websvc_server::audit::Audit;
-use websvc_server::{AdmissionLimits, Authentication, Jobs, PublicUrlConfig, Service, ServiceConfig};
+use websvc_server::{Authentication, PublicUrlConfig, Service, ServiceConfig};
 use websvc_stage::TraceMetrics;
 use websvc_store::{StaticKeys, Store};
 use websvc_transport::{BoxFuture, Server, ServerConfig, ShutdownReport, TlsFiles};
@@ -22,7 +20,7 @@ use websvc_transport::{BoxFuture, Server, ServerConfig, ShutdownReport, TlsFiles
 use crate::allocator;
 use crate::app::{self, App, IndexMode};
 use crate::args::{Common, KEY_VARIABLE, Serve, check_listen, variable};
-use crate::config::{self, Config};
+use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::output;
 use crate::{CommandContext, TraceExport};
@@ -37,7 +35,7 @@ const MAX_METRICS_CONNECTIONS: usize = 64;
 const ADMIN_KEY_VARIABLE: &str = "WEBSVC_ADMIN_KEY";
 
 /// Runs `websvc serve`.
-pub(crate) async fn serve(
+pub(crate) async fn run(
     context: CommandContext,
     arguments: Serve,
     tracing: Option<TraceExport>,
@@ -46,10 +44,9 @@ pub(crate) async fn serve(
     if let Some(listen) = arguments.listen {
         config.server.listen = listen;
     }
-    let exporting = match tracing {
-        Some(TraceExport { settings, exporter }) => Some((settings.exporter_config(&config)?, exporter)),
-        None => None,
-    };
+    let exporting = tracing
+        .map(|TraceExport { settings, exporter }| anyhow::Ok((settings.exporter_config(&config)?, exporter)))
+        .transpose()?;
     let metrics = exporting.as_ref().map(|(_, exporter)| exporter.metrics());
     let keys = static_keys()?;
     let running = start(&config, &data_dir, metrics).await?;
@@ -99,14 +96,8 @@ pub(crate) async fn start(
     tokio::spawn(Browser::remove_abandoned_directories());
     tokio::spawn(allocator::trim_when_idle());
     // The browser starts when a page needs it. Warnings that are known before are logged now.
-    for warning in app
-        .engine
-        .scraper()
-        .configured_browser()
-        .map(|browser| browser.health().warnings)
-        .into_iter()
-        .flatten()
-    {
+    let browser = app.engine.scraper().configured_browser();
+    for warning in browser.map(|browser| browser.health().warnings).into_iter().flatten() {
         tracing::warn!("{warning}");
     }
     let audit = app::audit(config, data_dir)?;
@@ -114,10 +105,14 @@ pub(crate) async fn start(
         warn_unused_audit_sinks(&app.store)?;
     }
     let authentication = if config.auth.required { Authentication::Required } else { Authentication::Open };
-    let jobs = Jobs::new(&app.engine, app.store.clone(), app.artifacts.clone(), app::jobs_config(config));
-    let server = Server::bind(server_config(config)).await?;
+    let jobs = app.jobs(config);
+    let mut listen = listener(config, &config.server.listen, config.server.max_connections);
+    let tls = config.server.tls.as_ref();
+    listen.tls = tls.map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() });
+    let server = Server::bind(listen).await?;
+    // Plain HTTP, for the operator's internal network.
     let metrics = match &config.server.metrics_listen {
-        Some(listen) => Some(Server::bind(metrics_config(config, listen)).await?),
+        Some(listen) => Some(Server::bind(listener(config, listen, MAX_METRICS_CONNECTIONS)).await?),
         None => None,
     };
     let service = Service::new(ServiceConfig {
@@ -133,7 +128,7 @@ pub(crate) async fn start(
         public_url: origin(config)?,
         authentication,
         open_metrics: server.local_addr().ip().is_loopback(),
-        limits: limits(config),
+        limits: app::admission_limits(config),
         traces,
         audit: audit.clone(),
     });
@@ -147,13 +142,9 @@ impl Running {
 
     /// Removes the cached pages that expired while the service was stopped. Storing a page removes later ones.
     async fn evict_stale_pages(&self, config: &Config) -> Result<()> {
-        let (store, limits) = (self.store().clone(), app::cache_limits(config));
+        let (store, limits) = (self.app.store.clone(), app::cache_limits(config));
         websvc_transport::spawn_blocking(move || store.evict_pages(&limits, store.now_ms())).await??;
         Ok(())
-    }
-
-    fn store(&self) -> &Store {
-        &self.app.store
     }
 
     /// Returns the URL of the listener.
@@ -235,64 +226,30 @@ fn warn_unused_audit_sinks(store: &Store) -> Result<()> {
     Ok(())
 }
 
-fn server_config(config: &Config) -> ServerConfig {
-    let mut server = ServerConfig::new(&config.server.listen).with_error_reply(Service::error_reply);
-    server.tls =
-        config.server.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() });
-    server.max_connections = config.server.max_connections;
-    server.drain_timeout = Duration::from_millis(config.server.drain_timeout_ms);
-    server
-}
-
-/// Returns the configuration of the listener for metrics, which is plain HTTP for the operator's internal network.
-fn metrics_config(config: &Config, listen: &str) -> ServerConfig {
+/// Returns the configuration of a listener without TLS.
+fn listener(config: &Config, listen: &str, max_connections: usize) -> ServerConfig {
     let mut server = ServerConfig::new(listen).with_error_reply(Service::error_reply);
-    server.max_connections = MAX_METRICS_CONNECTIONS;
+    server.max_connections = max_connections;
     server.drain_timeout = Duration::from_millis(config.server.drain_timeout_ms);
     server
-}
-
-fn limits(config: &Config) -> AdmissionLimits {
-    let config::Limits {
-        requests_per_minute,
-        concurrency,
-        total_concurrency,
-        queue_len,
-        queue_wait_ms,
-        search_concurrency,
-        overload_target_ms,
-        overload_interval_ms,
-    } = config.limits;
-    AdmissionLimits {
-        requests_per_minute,
-        concurrency,
-        total_concurrency: total_concurrency.get(),
-        queue_len,
-        queue_wait: Duration::from_millis(queue_wait_ms),
-        search_concurrency: search_concurrency
-            .map_or_else(|| AdmissionLimits::default().search_concurrency, NonZeroUsize::get),
-        overload_target: Duration::from_millis(overload_target_ms),
-        overload_interval: Duration::from_millis(overload_interval_ms),
-    }
 }
 
 /// Returns the configuration of the service's public URL.
 pub(super) fn origin(config: &Config) -> Result<PublicUrlConfig> {
-    let config::Server { public_url, trusted_proxies, tls, .. } = &config.server;
-    let public_url = match public_url {
-        Some(url) => Some(url.parse::<Url>().context("server.public_url")?),
-        None => None,
-    };
+    let server = &config.server;
+    let public_url = server.public_url.as_ref().map(|url| url.parse::<Url>().context("server.public_url"));
+    let public_url = public_url.transpose()?;
     if let Some(url) = &public_url {
         ensure!(
             matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none(),
             "server.public_url: {url} is not an http or https URL without query and fragment"
         );
     }
-    let networks = trusted_proxies.iter().map(|network| network.parse().context("server.trusted_proxies"));
+    let networks =
+        server.trusted_proxies.iter().map(|network| network.parse().context("server.trusted_proxies"));
     Ok(PublicUrlConfig {
         public_url,
-        scheme: if tls.is_some() { "https" } else { "http" },
+        scheme: if server.tls.is_some() { "https" } else { "http" },
         trusted_proxies: networks.collect::<Result<_>>()?,
     })
 }
@@ -323,7 +280,7 @@ pub(crate) fn static_keys() -> Result<StaticKeys> {
 
 /// Ensures that there is a key, and logs how to create an admin key if there is none.
 fn announce_key(config: &Config, keys: StaticKeys, running: &Running, common: &Common) -> Result<()> {
-    let (store, address) = (running.store(), running.address());
+    let (store, address) = (&running.app.store, running.address());
     let (has_key, has_admin_key) = (keys.has_key(), keys.has_admin_key());
     store.use_static_keys(keys)?;
     if config.auth.required && !has_key {

@@ -10,7 +10,7 @@ use crate::config::{Config, OPEN, Preset, Provider, Source};
 use crate::output::{self, Table};
 
 /// Runs `websvc sources`.
-pub(crate) async fn sources(config: Config, command: SourcesCommand) -> Result<()> {
+pub(crate) async fn run(config: Config, command: SourcesCommand) -> Result<()> {
     match command {
         SourcesCommand::List { json } => list(&config, json),
         SourcesCommand::Show { name } => show(&name),
@@ -32,9 +32,9 @@ fn list(config: &Config, as_json: bool) -> Result<()> {
         });
         return output::json(&own.chain(presets).collect::<Vec<_>>());
     }
-    let mut table = Table::new(["NAME", "SEARCHED", "RESULTS", "TOPICS", "KEY", "FINDS"]);
+    let mut table = Table::new(&["NAME", "SEARCHED", "RESULTS", "TOPICS", "KEY", "FINDS"]);
     for provider in own {
-        table.row([provider.name(), "yes", "-", "-", "-", about_own(provider)]);
+        table.row(&[provider.name(), "yes", "-", "-", "-", about_own(provider)]);
     }
     for preset in Preset::all() {
         let key = match (&preset.keys[..], &preset.optional_keys[..]) {
@@ -49,7 +49,7 @@ fn list(config: &Config, as_json: bool) -> Result<()> {
         };
         let about = format!("{}: {}", preset.title, preset.about);
         let topics = topics(&preset.source).join(", ");
-        table.row([preset.name, searched, &kinds(&preset.source).join(", "), &topics, &key, &about]);
+        table.row(&[preset.name, searched, &kinds(&preset.source).join(", "), &topics, &key, &about]);
     }
     table.print()?;
     output::note(

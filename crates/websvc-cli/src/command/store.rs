@@ -15,7 +15,7 @@ use crate::output::{self, Table};
 use crate::progress::RowProgress;
 
 /// Runs `websvc store`.
-pub(crate) fn store(context: &CommandContext, store: StoreCommand) -> Result<()> {
+pub(crate) fn run(context: &CommandContext, store: StoreCommand) -> Result<()> {
     match store {
         StoreCommand::Migrate(arguments) => migrate_store(context, &arguments),
     }
@@ -56,32 +56,18 @@ fn target(context: &CommandContext, arguments: &MigrateStore) -> Result<Database
     }
 }
 
-/// Data of a data directory that are not in its database.
-struct OtherData {
-    /// The name in the data directory.
-    name: &'static str,
-    advice: &'static str,
-}
-
-const OTHER_DATA: &[OtherData] = &[
-    OtherData {
-        name: "index",
-        advice: "the full-text index: use this data directory with the server, or an index on a server, see \
-                 docs/sources.md",
-    },
-    OtherData {
-        name: "artifacts",
-        advice: "screenshots and other files, which expire: use this data directory with the server; files in \
-                 a bucket stay there",
-    },
-    OtherData {
-        name: "audit",
-        advice: "audit events that are not delivered yet: use this data directory with the server",
-    },
-    OtherData {
-        name: "lists",
-        advice: "ad blocklists: use this data directory with the server, or run `websvc blocklists update`",
-    },
+/// The data of a data directory that are not in its database: their name in it, and advice.
+const OTHER_DATA: &[(&str, &str)] = &[
+    (
+        "index",
+        "the full-text index: use this data directory with the server, or an index on a server, see docs/sources.md",
+    ),
+    (
+        "artifacts",
+        "screenshots and other files, which expire: use this data directory with the server; files in a bucket stay there",
+    ),
+    ("audit", "audit events that are not delivered yet: use this data directory with the server"),
+    ("lists", "ad blocklists: use this data directory with the server, or run `websvc blocklists update`"),
 ];
 
 /// The summary of a migration.
@@ -102,7 +88,7 @@ impl Summary {
             let TableReport { table, rows, sha256, texts_with_nul } = table;
             json!({ "table": table, "rows": rows, "sha256": sha256, "textsWithNul": texts_with_nul })
         };
-        let not_copied: Vec<&str> = self.not_copied().map(|data| data.name).collect();
+        let not_copied: Vec<&str> = self.not_copied().map(|(name, _)| *name).collect();
         json!({
             "database": self.target.url.location().display().to_string(),
             "tables": self.report.tables.iter().map(table).collect::<Vec<_>>(),
@@ -113,9 +99,9 @@ impl Summary {
 
     fn print_text(&self) -> Result<()> {
         let tables = &self.report.tables;
-        let mut list = Table::new(["TABLE", "ROWS", "SHA-256"]);
+        let mut list = Table::new(&["TABLE", "ROWS", "SHA-256"]);
         for TableReport { table, rows, sha256, .. } in tables {
-            list.row([table, &rows.to_string(), &sha256[..16]]);
+            list.row(&[table, &rows.to_string(), &sha256[..16]]);
         }
         list.print()?;
         let rows: u64 = tables.iter().map(|table| table.rows).sum();
@@ -138,7 +124,7 @@ impl Summary {
     }
 
     fn print_next_steps(&self) -> Result<()> {
-        for OtherData { name, advice } in self.not_copied() {
+        for (name, advice) in self.not_copied() {
             output::line(&format!("not copied: {name}/, {advice}"))?;
         }
         output::line(&format!(
@@ -148,7 +134,7 @@ impl Summary {
     }
 
     /// Returns the data of the directory that are not in its database.
-    fn not_copied(&self) -> impl Iterator<Item = &'static OtherData> {
-        OTHER_DATA.iter().filter(|data| self.data_dir.path().join(data.name).exists())
+    fn not_copied(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+        OTHER_DATA.iter().filter(|(name, _)| self.data_dir.path().join(name).exists())
     }
 }

@@ -17,7 +17,7 @@ use crate::args::{Common, ThreatCommand, ThreatValues};
 use crate::output;
 
 /// Runs `websvc threat`.
-pub(crate) async fn threat(context: CommandContext, threat: ThreatCommand) -> Result<()> {
+pub(crate) async fn run(context: CommandContext, threat: ThreatCommand) -> Result<()> {
     let store = app::open_store(&context.config, &context.data_dir)?;
     match threat {
         ThreatCommand::Show { team, json: _always } => output::json(&stored(&store, &team)?),
@@ -87,12 +87,9 @@ async fn check(checker: &UrlChecker, url: &Url, as_json: bool, common: &Common) 
             "no scanner is configured: only the lists decide".to_owned()
         });
     }
-    if as_json {
-        let reason = verdict.as_ref().err().map(ToString::to_string);
-        return output::json(&json!({ "url": url.as_str(), "allowed": verdict.is_ok(), "reason": reason }));
-    }
-    match verdict {
-        Ok(()) => output::line("allowed"),
-        Err(blocked) => output::line(&format!("blocked: {blocked}")),
-    }
+    let reason = verdict.err().map(|blocked| blocked.to_string());
+    let result = json!({ "url": url.as_str(), "allowed": reason.is_none(), "reason": reason });
+    output::json_or_line(as_json, &result, || {
+        reason.as_ref().map_or_else(|| "allowed".to_owned(), |reason| format!("blocked: {reason}"))
+    })
 }

@@ -1,30 +1,37 @@
 //! `websvc webhooks`: lists and retries undelivered events of jobs and monitors. Works while a server runs.
 
 use anyhow::{Result, ensure};
-use serde::Serialize;
-use serde_json::json;
-use websvc::types::job::WebhookDeadLetter;
+use serde_json::{Value, json};
 use websvc_jobs::dead_letter;
-use websvc_notify::webhook::redact_url;
 use websvc_store::{DeadLetter, DeadLetterFilter};
 
-use super::keys::time;
 use crate::CommandContext;
 use crate::app;
 use crate::args::WebhooksCommand;
-use crate::output::{self, Table};
+use crate::output::{self, Column, column, column_of, time_of};
 
 /// Maximum number of events that are listed.
 const MAX_EVENTS: u64 = 10_000;
 
+const COLUMNS: &[Column] = &[
+    column("ID", "id"),
+    column("TEAM", "team"),
+    column("TYPE", "type"),
+    column("URL", "url"),
+    column("ATTEMPTS", "attempts"),
+    column("ERROR", "lastError"),
+    column_of("LAST ATTEMPT", |event| time_of(event["lastAttemptAt"].as_str().unwrap_or_default())),
+];
+
 /// Runs `websvc webhooks`.
-pub(crate) fn webhooks(context: &CommandContext, command: WebhooksCommand) -> Result<()> {
+pub(crate) fn run(context: &CommandContext, command: WebhooksCommand) -> Result<()> {
     let store = app::open_store(&context.config, &context.data_dir)?;
     match command {
         WebhooksCommand::DeadLetters { team, json } => {
             let filter = DeadLetterFilter { team, ..DeadLetterFilter::default() };
             let found = store.dead_letters(&filter, 0, MAX_EVENTS)?;
-            list(&found.letters, json)?;
+            let events = found.letters.into_iter().map(event).collect::<Result<Vec<_>>>()?;
+            output::objects(json, &events, COLUMNS)?;
             if found.total > MAX_EVENTS {
                 output::note(&format!("{} more are not shown", found.total - MAX_EVENTS));
             }
@@ -36,39 +43,18 @@ pub(crate) fn webhooks(context: &CommandContext, command: WebhooksCommand) -> Re
             if let Some(id) = id {
                 ensure!(count > 0, "there is no dead letter {id:?}");
             }
-            if json {
-                return output::json(&json!({ "retried": count }));
-            }
-            output::line(&format!("{count} scheduled for retry"))
+            output::json_or_line(json, &json!({ "retried": count }), || {
+                format!("{count} scheduled for retry")
+            })
         }
     }
 }
 
-/// An event in the output of `--json`.
-#[derive(Serialize)]
-struct Row<'a> {
-    team: &'a str,
-    #[serde(flatten)]
-    letter: WebhookDeadLetter,
-}
-
-fn list(letters: &[DeadLetter], as_json: bool) -> Result<()> {
-    if as_json {
-        let rows =
-            letters.iter().map(|letter| Row { team: &letter.team, letter: dead_letter(letter.clone()) });
-        return output::json(&rows.collect::<Vec<_>>());
+/// Returns an event as the API does, with its team.
+fn event(letter: DeadLetter) -> Result<Value> {
+    let mut event = json!({ "team": letter.team });
+    if let Value::Object(fields) = serde_json::to_value(dead_letter(letter))? {
+        fields.into_iter().for_each(|(name, value)| event[name] = value);
     }
-    let mut table = Table::new(["ID", "TEAM", "TYPE", "URL", "ATTEMPTS", "ERROR", "LAST ATTEMPT"]);
-    for letter in letters {
-        table.row([
-            &letter.id,
-            &letter.team,
-            letter.event.wire_name(letter.source),
-            &redact_url(&letter.url),
-            &letter.attempts.to_string(),
-            &letter.error,
-            &time(Some(letter.last_attempt_at_ms)).unwrap_or_default(),
-        ]);
-    }
-    table.print()
+    Ok(event)
 }

@@ -1,87 +1,52 @@
 //! The known configuration keys, and suggestions for misspelled ones.
 
 use toml::{Table, Value};
+use websvc_engine::{ApiDefinition, ElasticsearchDeclaration, Pricing};
 
-/// A section and its keys.
-struct Section {
-    /// Name of the section; `*` stands for a name that the operator chooses.
-    name: &'static str,
-    /// Keys of the section, in groups.
-    keys: &'static [&'static [&'static str]],
-}
+use super::fields::fields;
+use super::search::Endpoint;
 
-/// The keys of every remote search source.
-pub(super) const ENDPOINT: &[&str] =
-    &["timeout_ms", "requests_per_second", "burst", "breaker_failures", "breaker_open_ms"];
+/// The name of a section, in which `*` stands for a name that the operator chooses, and its keys.
+type Section = (&'static str, fn() -> Vec<&'static str>);
 
 /// All sections.
 const SECTIONS: &[Section] = &[
-    Section {
-        name: "server",
-        keys: &[
-            &["listen", "metrics_listen", "public_url", "trusted_proxies", "tls", "max_connections"],
-            &["drain_timeout_ms"],
-        ],
-    },
-    Section { name: "server.tls", keys: &[&["cert", "key"]] },
-    Section { name: "auth", keys: &[&["required"]] },
-    Section {
-        name: "fetch",
-        keys: &[&["allow_networks", "connect_to", "ca_file", "user_agent", "max_body_bytes", "concurrency"]],
-    },
-    Section { name: "search", keys: &[super::Search::KEYS] },
-    Section { name: "search.searxng", keys: &[&["url"], ENDPOINT] },
-    Section {
-        name: "search.sources.*",
-        keys: &[
-            &["kind"],
-            websvc_engine::ApiDefinition::KEYS,
-            websvc_engine::ElasticsearchDeclaration::KEYS,
-            ENDPOINT,
-        ],
-    },
-    Section { name: "search.sources.*.fields", keys: &[websvc_engine::ApiDefinition::FIELD_KEYS] },
-    Section { name: "store", keys: &[super::Store::KEYS] },
-    Section { name: "replica", keys: &[super::Replica::KEYS] },
-    Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "output_memory_bytes"]] },
-    Section { name: "change_tracking", keys: &[super::ChangeTracking::KEYS] },
-    Section {
-        name: "browser",
-        keys: &[
-            &["path", "bubblewrap", "concurrency", "pages_per_process", "idle_shutdown_s", "blocklists"],
-            &["memory_bytes", "page_memory_bytes", "max_memory_bytes"],
-            &["cdp_url", "egress_listen", "egress_host", "egress_allowed_networks"],
-        ],
-    },
-    Section { name: "artifacts", keys: &[&["path", "max_bytes", "max_age_hours", "s3"]] },
-    Section {
-        name: "artifacts.s3",
-        keys: &[&["endpoint", "region", "bucket", "prefix", "access_key_id", "secret_access_key"]],
-    },
-    Section { name: "proxy", keys: &[&["basic", "enhanced", "by_country"]] },
-    Section { name: "threat", keys: &[super::Threat::KEYS] },
-    Section { name: "llm", keys: &[super::Llm::KEYS, &["fallback"]] },
-    Section { name: "llm.fallback", keys: &[super::Llm::KEYS] },
-    Section { name: "mail", keys: &[super::Mail::KEYS] },
-    Section { name: "audit", keys: &[super::Audit::KEYS] },
-    Section {
-        name: "limits",
-        keys: &[
-            &["requests_per_minute", "concurrency", "total_concurrency", "queue_len", "queue_wait_ms"],
-            &["search_concurrency", "overload_target_ms", "overload_interval_ms"],
-        ],
-    },
-    Section { name: "usage", keys: &[&["log_rows", "log_days", "daily_days", "feedback_days"]] },
-    Section { name: "jobs", keys: &[super::Jobs::KEYS] },
-    Section { name: "monitor", keys: &[super::Monitor::KEYS] },
-    Section { name: "agent", keys: &[super::Agent::KEYS] },
-    Section { name: "interact", keys: &[super::Interact::KEYS] },
-    Section { name: "interact.interpreters", keys: &[super::Interpreters::KEYS] },
-    Section { name: "media", keys: &[super::Media::KEYS] },
-    Section { name: "webhooks", keys: &[super::Webhooks::KEYS] },
-    Section { name: "pricing", keys: &[websvc_engine::Pricing::KEYS] },
-    Section { name: "log", keys: &[super::Log::KEYS] },
-    Section { name: "traces", keys: &[super::Traces::KEYS] },
+    ("server", fields::<super::Server>),
+    ("server.tls", fields::<super::Tls>),
+    ("auth", fields::<super::Auth>),
+    ("fetch", fields::<super::Fetch>),
+    ("search", fields::<super::Search>),
+    ("search.searxng", || [vec!["url"], fields::<Endpoint>()].concat()),
+    ("search.sources.*", || {
+        [&["kind"], ApiDefinition::KEYS, ElasticsearchDeclaration::KEYS, &fields::<Endpoint>()].concat()
+    }),
+    ("search.sources.*.fields", || ApiDefinition::FIELD_KEYS.to_vec()),
+    ("store", fields::<super::Store>),
+    ("replica", fields::<super::Replica>),
+    ("cache", fields::<super::Cache>),
+    ("change_tracking", fields::<super::ChangeTracking>),
+    ("browser", fields::<super::Browser>),
+    ("artifacts", fields::<super::Artifacts>),
+    ("artifacts.s3", fields::<super::S3>),
+    ("proxy", fields::<super::Proxy>),
+    ("threat", fields::<super::Threat>),
+    ("llm", fields::<super::Llm>),
+    // A fallback has no fallbacks.
+    ("llm.fallback", || fields::<super::Llm>().into_iter().filter(|key| *key != "fallback").collect()),
+    ("mail", fields::<super::Mail>),
+    ("audit", fields::<super::Audit>),
+    ("limits", fields::<super::Limits>),
+    ("usage", fields::<super::Usage>),
+    ("jobs", fields::<super::Jobs>),
+    ("monitor", fields::<super::Monitor>),
+    ("agent", fields::<super::Agent>),
+    ("interact", fields::<super::Interact>),
+    ("interact.interpreters", fields::<super::Interpreters>),
+    ("media", fields::<super::Media>),
+    ("webhooks", fields::<super::Webhooks>),
+    ("pricing", fields::<Pricing>),
+    ("log", fields::<super::Log>),
+    ("traces", fields::<super::Traces>),
 ];
 
 /// A key that no section has.
@@ -114,12 +79,11 @@ pub(super) fn first_unknown_key(table: &Table) -> Option<UnknownKey> {
 
 /// Returns the first unknown key below `path`. In a table that is not a section, the operator chooses the names.
 fn unknown_below(path: &str, table: &Table) -> Option<UnknownKey> {
-    let section = section(path);
+    let known = section(path);
     for (key, value) in table {
         let inner = format!("{path}.{key}");
-        if let Some(section) = section.filter(|section| !section.has(key)) {
-            let known = section.keys.iter().flat_map(|group| group.iter().copied());
-            return Some(unknown(&inner, known));
+        if let Some(known) = known.as_ref().filter(|known| !known.contains(&key.as_str())) {
+            return Some(unknown(&inner, known.iter().copied()));
         }
         // The tables of a list have the keys of the section with the name of the list.
         let items = value.as_array().into_iter().flatten().chain([value]);
@@ -132,34 +96,23 @@ fn unknown_below(path: &str, table: &Table) -> Option<UnknownKey> {
     None
 }
 
-impl Section {
-    fn has(&self, key: &str) -> bool {
-        self.keys.iter().any(|group| group.contains(&key))
-    }
-
-    fn matches(&self, path: &str) -> bool {
-        let (mut names, mut given) = (self.name.split('.'), path.split('.'));
-        loop {
-            match (names.next(), given.next()) {
-                (None, None) => return true,
-                (Some(name), Some(given)) if name == "*" || name == given => {}
-                _ => return false,
-            }
-        }
-    }
-}
-
-fn section(name: &str) -> Option<&'static Section> {
-    SECTIONS.iter().find(|section| section.matches(name))
+/// Returns the keys of a section.
+fn section(path: &str) -> Option<Vec<&'static str>> {
+    let is_part = |(name, given): (&str, &str)| name == "*" || name == given;
+    let matches = |name: &str| {
+        name.split('.').count() == path.split('.').count()
+            && name.split('.').zip(path.split('.')).all(is_part)
+    };
+    SECTIONS.iter().find(|(name, _)| matches(name)).map(|(_, keys)| keys())
 }
 
 /// Returns `true` if the section has the key.
 pub(super) fn is_key(name: &str, key: &str) -> bool {
-    section(name).is_some_and(|section| section.has(key))
+    section(name).is_some_and(|keys| keys.contains(&key))
 }
 
 fn section_names() -> impl Iterator<Item = &'static str> {
-    SECTIONS.iter().map(|section| section.name).filter(|name| !name.contains('.'))
+    SECTIONS.iter().map(|(name, _)| *name).filter(|name| !name.contains('.'))
 }
 
 /// Returns an unknown key with the most similar of the `known` names.
@@ -171,9 +124,8 @@ fn unknown(path: &str, known: impl Iterator<Item = &'static str>) -> UnknownKey 
 /// Returns all keys with their sections.
 #[cfg(test)]
 pub(super) fn all_keys() -> Vec<String> {
-    let keys = |section: &'static Section| {
-        section.keys.iter().flat_map(|keys| *keys).map(|key| format!("{}.{key}", section.name))
-    };
+    let keys =
+        |(name, keys): &Section| keys().into_iter().map(|key| format!("{name}.{key}")).collect::<Vec<_>>();
     SECTIONS.iter().flat_map(keys).collect()
 }
 

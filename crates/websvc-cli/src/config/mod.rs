@@ -3,26 +3,15 @@
 //! The names of sections and keys are an interface for operators: `docs/configuration.md` lists them
 //! with their defaults.
 
-mod agent;
-mod audit;
-mod change_tracking;
-mod interact;
-mod jobs;
+mod fields;
 mod keys;
-mod llm;
-mod mail;
-mod media;
-mod monitor;
+mod limits;
 mod origins;
 mod preset;
-mod replica;
 mod search;
+mod services;
 mod sources;
-mod store;
-mod telemetry;
-mod threat;
 mod times;
-mod webhooks;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,27 +21,18 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use websvc_store::UsageLimits;
 
-pub(crate) use agent::Agent;
-pub(crate) use audit::Audit;
-pub(crate) use change_tracking::ChangeTracking;
-pub(crate) use interact::{Interact, Interpreters};
-pub(crate) use jobs::Jobs;
-pub(crate) use llm::Llm;
-pub(crate) use mail::Mail;
-pub(crate) use media::Media;
-pub(crate) use monitor::Monitor;
+pub(crate) use limits::{Agent, ChangeTracking, Jobs, Monitor, Webhooks};
 pub(crate) use origins::Origins;
 pub(crate) use preset::{OPEN, Preset};
-pub(crate) use replica::Replica;
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
+pub(crate) use services::{
+    Audit, Interact, Interpreters, Llm, Log, LogFormat, Mail, Media, Replica, ScannerKind, Store, Threat,
+    Traces,
+};
 pub(crate) use sources::{ConfigError, load};
-pub(crate) use store::Store;
-pub(crate) use telemetry::{Log, LogFormat, Traces};
-pub(crate) use threat::{ScannerKind, Threat};
-pub(crate) use webhooks::Webhooks;
 
 /// Everything an operator can set.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
     pub(crate) server: Server,
@@ -90,6 +70,13 @@ pub(crate) struct Config {
     /// Source of each key: a line of the file or a variable.
     #[serde(skip)]
     pub(crate) origins: Origins,
+}
+
+impl fmt::Debug for Config {
+    /// Omits all values, because many are secrets or URLs with passwords.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config").field("files", &self.files).finish_non_exhaustive()
+    }
 }
 
 impl Config {
@@ -195,7 +182,7 @@ pub(crate) struct Cache {
 }
 
 /// `[artifacts]`: storage of the files that requests create and that expire.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Artifacts {
     /// Directory of the files. If unset, it is in the data directory.
@@ -216,13 +203,6 @@ pub(crate) struct S3 {
     pub(crate) prefix: String,
     pub(crate) access_key_id: String,
     pub(crate) secret_access_key: String,
-}
-
-impl fmt::Debug for S3 {
-    /// Omits the secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("S3").field("bucket", &self.bucket).finish_non_exhaustive()
-    }
 }
 
 /// `[limits]`: limits of the service, and default limits of teams.

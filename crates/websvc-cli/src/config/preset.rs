@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::search::Source;
+use super::search::{Provider, Search, Source};
 
 /// The name that stands for all presets that need no key.
 pub(crate) const OPEN: &str = "open";
@@ -94,6 +94,51 @@ impl Preset {
             None => line.to_owned(),
         });
         lines.map(|line| line + "\n").collect()
+    }
+}
+
+/// A name that no preset has.
+#[derive(Debug, thiserror::Error)]
+#[error("{name:?} is not a preset{}: `websvc sources list` shows them", nearest.map_or_else(String::new, |name| format!(", did you mean {name:?}?")))]
+pub(crate) struct UnknownPreset {
+    pub(crate) name: String,
+    pub(crate) nearest: Option<&'static str>,
+}
+
+impl Search {
+    /// Adds the definitions of the presets that `presets` and `providers` name.
+    pub(super) fn with_presets(mut self) -> Result<Self, UnknownPreset> {
+        let presets = std::mem::take(&mut self.presets);
+        self.add_presets(&presets)?;
+        Ok(self)
+    }
+
+    /// Adds presets to the providers, and the definitions of those that the providers name. A source of the configuration
+    /// with the same name stays.
+    pub(crate) fn add_presets(&mut self, presets: &[String]) -> Result<(), UnknownPreset> {
+        for name in presets {
+            let named: Vec<Preset> = match name.as_str() {
+                OPEN => Preset::all().filter(|preset| preset.open).collect(),
+                name => Preset::find(name).into_iter().collect(),
+            };
+            if named.is_empty() {
+                let nearest = websvc_validate::suggest(name, Preset::names().chain([OPEN]));
+                return Err(UnknownPreset { name: name.clone(), nearest });
+            }
+            let names = named.into_iter().map(|preset| Provider::Named(preset.name.to_owned()));
+            let new: Vec<Provider> = names.filter(|name| !self.providers.contains(name)).collect();
+            self.providers.extend(new);
+        }
+        for provider in &self.providers {
+            if let Provider::Named(name) = provider
+                && !self.sources.contains_key(name)
+                && let Some(preset) = Preset::find(name)
+            {
+                self.sources.insert(name.clone(), preset.source);
+            }
+        }
+        self.presets.extend_from_slice(presets);
+        Ok(())
     }
 }
 

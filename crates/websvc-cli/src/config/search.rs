@@ -9,8 +9,7 @@ use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 use websvc_engine::{ApiDefinition, ElasticsearchDeclaration, EndpointConfig};
 
-use super::keys::ENDPOINT;
-use super::preset::{OPEN, Preset};
+use super::fields::fields;
 
 /// `[search]`: the sources of search results.
 #[derive(Debug, Clone, Deserialize)]
@@ -25,55 +24,6 @@ pub(crate) struct Search {
     pub(crate) presets: Vec<String>,
     /// Email address or URL of the operator, for the owners of public APIs.
     pub(crate) contact: Option<String>,
-}
-
-/// A name that no preset has.
-#[derive(Debug, thiserror::Error)]
-#[error("{name:?} is not a preset{}: `websvc sources list` shows them", nearest.map_or_else(String::new, |name| format!(", did you mean {name:?}?")))]
-pub(crate) struct UnknownPreset {
-    pub(crate) name: String,
-    pub(crate) nearest: Option<&'static str>,
-}
-
-impl Search {
-    /// The names of the keys.
-    pub(super) const KEYS: &'static [&'static str] =
-        &["providers", "searxng", "sources", "presets", "contact"];
-
-    /// Adds the definitions of the presets that `presets` and `providers` name.
-    pub(super) fn with_presets(mut self) -> Result<Self, UnknownPreset> {
-        let presets = std::mem::take(&mut self.presets);
-        self.add_presets(&presets)?;
-        Ok(self)
-    }
-
-    /// Adds presets to the providers, and the definitions of those that the providers name. A source of the configuration
-    /// with the same name stays.
-    pub(crate) fn add_presets(&mut self, presets: &[String]) -> Result<(), UnknownPreset> {
-        for name in presets {
-            let named: Vec<Preset> = match name.as_str() {
-                OPEN => Preset::all().filter(|preset| preset.open).collect(),
-                name => Preset::find(name).into_iter().collect(),
-            };
-            if named.is_empty() {
-                let nearest = websvc_validate::suggest(name, Preset::names().chain([OPEN]));
-                return Err(UnknownPreset { name: name.clone(), nearest });
-            }
-            let names = named.into_iter().map(|preset| Provider::Named(preset.name.to_owned()));
-            let new: Vec<Provider> = names.filter(|name| !self.providers.contains(name)).collect();
-            self.providers.extend(new);
-        }
-        for provider in &self.providers {
-            if let Provider::Named(name) = provider
-                && !self.sources.contains_key(name)
-                && let Some(preset) = Preset::find(name)
-            {
-                self.sources.insert(name.clone(), preset.source);
-            }
-        }
-        self.presets.extend_from_slice(presets);
-        Ok(())
-    }
 }
 
 /// A source of search results.
@@ -212,8 +162,8 @@ impl<'de> Deserialize<'de> for Source {
             }
             other => return Err(D::Error::unknown_variant(other, &["http-json", "elasticsearch"])),
         };
-        let is_known = |key: &str| key == "kind" || keys.contains(&key) || ENDPOINT.contains(&key);
-        if let Some(key) = table.keys().find(|key| !is_known(key)) {
+        let known = [&["kind"], keys, &fields::<Endpoint>()].concat();
+        if let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) {
             return Err(D::Error::custom(format!("a source of kind {kind} has no key `{key}`")));
         }
         let is_http_json = kind == "http-json";

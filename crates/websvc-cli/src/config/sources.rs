@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use super::Config;
 use super::keys::{self, UnknownKey};
 use super::origins::{NO_ORIGIN, Origin, Origins, line_of};
-use super::search::UnknownPreset;
+use super::preset::UnknownPreset;
 use super::times::{DurationTooLong, first_too_long};
 
 /// Prefix of environment variables that are configuration keys: `WEBSVC__SECTION__KEY`.

@@ -16,11 +16,12 @@ use websvc_stage::field;
 
 use super::fields::Fields;
 use crate::config::LogFormat;
+use crate::output::Colors;
 
 /// A layer that writes events as lines to the writers that `out` returns.
 pub(super) struct Lines<O> {
     format: LogFormat,
-    colors: bool,
+    colors: Colors,
     out: O,
 }
 
@@ -40,7 +41,7 @@ struct LineOwner {
 }
 
 impl<O> Lines<O> {
-    pub(super) fn new(format: LogFormat, colors: bool, out: O) -> Self {
+    pub(super) fn new(format: LogFormat, colors: Colors, out: O) -> Self {
         Self { format, colors, out }
     }
 }
@@ -125,9 +126,10 @@ fn json(level: Level, target: &str, owner: LineOwner, fields: Fields) -> String 
     format!("{}\n", Value::Object(line))
 }
 
-fn pretty(level: Level, target: &str, owner: &LineOwner, fields: &Fields, colors: bool) -> String {
-    let paint = |text: &str, code: u8| {
-        if colors { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+fn pretty(level: Level, target: &str, owner: &LineOwner, fields: &Fields, colors: Colors) -> String {
+    let paint = |text: &str, code: u8| match colors {
+        Colors::On => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+        Colors::Off => text.to_owned(),
     };
     let level = paint(&format!("{level:>5}"), color(level));
     let mut line =
@@ -194,7 +196,7 @@ mod tests {
     fn lines(format: LogFormat, work: impl FnOnce()) -> Vec<String> {
         let written = Buffer::default();
         let out = written.clone();
-        let subscriber = Registry::default().with(Lines::new(format, false, move || out.clone()));
+        let subscriber = Registry::default().with(Lines::new(format, Colors::Off, move || out.clone()));
         tracing::subscriber::with_default(subscriber, work);
         let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
         text.lines().map(str::to_owned).collect()

@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-/// The identifier of a trace, never zero.
+/// The identifier of a trace or of a span, never zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TraceId(pub [u8; 16]);
+pub(crate) struct Id<const N: usize>(pub [u8; N]);
 
-/// The identifier of a span, never zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SpanId(pub [u8; 8]);
+pub(crate) type TraceId = Id<16>;
+pub(crate) type SpanId = Id<8>;
 
 /// A span and the trace that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +39,7 @@ impl TraceParent {
         if trace == [0; 16] || span == [0; 8] {
             return None;
         }
-        let context = TraceContext { trace: TraceId(trace), span: SpanId(span) };
+        let context = TraceContext { trace: Id(trace), span: Id(span) };
         Some(Self { context, is_sampled: flags & 1 == 1 })
     }
 }
@@ -66,32 +65,16 @@ fn digit(byte: u8) -> Option<u8> {
     }
 }
 
-impl TraceId {
+impl<const N: usize> Id<N> {
+    /// Returns a random identifier; `None` if the operating system provides no random bytes.
     pub(crate) fn random() -> Option<Self> {
-        random().map(Self)
+        let mut bytes = [0; N];
+        getrandom::fill(&mut bytes).ok()?;
+        (bytes != [0; N]).then_some(Self(bytes))
     }
 }
 
-impl SpanId {
-    pub(crate) fn random() -> Option<Self> {
-        random().map(Self)
-    }
-}
-
-/// Returns random bytes that are not all zero; `None` if the operating system provides none.
-fn random<const N: usize>() -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).ok()?;
-    (bytes != [0; N]).then_some(bytes)
-}
-
-impl fmt::Display for TraceId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Display for SpanId {
+impl<const N: usize> fmt::Display for Id<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }

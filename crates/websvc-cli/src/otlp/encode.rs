@@ -102,14 +102,14 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::otlp::context::{SpanId, TraceContext, TraceId};
+    use crate::otlp::context::{Id, TraceContext};
 
     #[test]
     fn request_span_is_encoded_as_otlp_json() {
         let start = UNIX_EPOCH + Duration::from_nanos(1_700_000_000_000_000_001);
         let finished = FinishedSpan {
-            context: TraceContext { trace: TraceId([0xab; 16]), span: SpanId([1; 8]) },
-            parent: Some(SpanId([2; 8])),
+            context: TraceContext { trace: Id([0xab; 16]), span: Id([1; 8]) },
+            parent: Some(Id([2; 8])),
             name: "request",
             is_request: true,
             start,

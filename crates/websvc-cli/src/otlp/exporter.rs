@@ -14,7 +14,6 @@ use websvc_stage::TraceMetrics;
 use websvc_transport::{Client, FetchRequest, RedirectPolicy};
 
 use crate::otlp::encode;
-use crate::otlp::queue::BatchConfig;
 use crate::otlp::span::FinishedSpan;
 
 /// Maximum number of times that a batch is sent.
@@ -27,6 +26,23 @@ const MAX_BACKOFF: Duration = Duration::from_secs(30);
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum size of a response of the collector.
 const MAX_RESPONSE_BYTES: u64 = 64 * 1024;
+
+/// Limits of the queue and of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BatchConfig {
+    /// Maximum number of queued spans, at least 1.
+    pub(crate) queue: usize,
+    /// Maximum number of spans in a batch, at least 1.
+    pub(crate) batch: usize,
+    /// Maximum time that a batch waits for further spans.
+    pub(crate) delay: Duration,
+}
+
+impl Default for BatchConfig {
+    fn default() -> Self {
+        Self { queue: 2048, batch: 512, delay: Duration::from_secs(5) }
+    }
+}
 
 /// The collector and how to send to it. `client` must be allowed to connect to `url`.
 pub(crate) struct ExporterConfig {

@@ -11,12 +11,22 @@ mod context;
 mod encode;
 mod exporter;
 mod layer;
-mod queue;
 mod sampler;
 mod span;
 
 pub(crate) use context::TraceContext;
-pub(crate) use exporter::{Exporter, ExporterConfig};
+pub(crate) use exporter::{BatchConfig, Exporter, ExporterConfig};
 pub(crate) use layer::SpanLayer;
-pub(crate) use queue::{BatchConfig, pipeline};
 pub(crate) use sampler::Sampler;
+use websvc_stage::TraceCounters;
+
+/// Returns the two ends of a new queue of spans. Spans that do not fit in it are counted in `counters`.
+#[must_use]
+pub(crate) fn pipeline(
+    sampler: Sampler,
+    batch_config: BatchConfig,
+    counters: TraceCounters,
+) -> (SpanLayer, Exporter) {
+    let (sender, receiver) = tokio::sync::mpsc::channel(batch_config.queue.max(1));
+    (SpanLayer::new(sampler, sender, counters.clone()), Exporter::new(receiver, batch_config, counters))
+}

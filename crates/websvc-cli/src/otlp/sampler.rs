@@ -39,13 +39,13 @@ impl Sampler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::otlp::context::{SpanId, TraceContext};
+    use crate::otlp::context::{Id, TraceContext};
 
     #[test]
     fn ratio_selects_by_identifier_and_the_decision_of_the_parent_takes_precedence() {
-        let trace = |high: u8| TraceId([0, 0, 0, 0, 0, 0, 0, 0, high, 0, 0, 0, 0, 0, 0, 1]);
+        let trace = |high: u8| Id([0, 0, 0, 0, 0, 0, 0, 0, high, 0, 0, 0, 0, 0, 0, 1]);
         let parent = |is_sampled| {
-            Some(TraceParent { context: TraceContext { trace: trace(1), span: SpanId([1; 8]) }, is_sampled })
+            Some(TraceParent { context: TraceContext { trace: trace(1), span: Id([1; 8]) }, is_sampled })
         };
         let half = Sampler { ratio: 0.5, follows_parent: true };
         assert!(half.is_sampled(trace(0x7f), None) && !half.is_sampled(trace(0x80), None));

@@ -36,13 +36,7 @@ pub(super) struct Names {
 /// A path component, and whether it represents its source exactly.
 struct Component {
     text: String,
-    exactness: NameExactness,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NameExactness {
-    Exact,
-    Changed,
+    is_exact: bool,
 }
 
 impl Names {
@@ -62,11 +56,11 @@ impl Names {
         let host = component(&host);
         let mut segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
         let last = segments.pop().unwrap_or_default();
-        let mut exactness = host.exactness;
+        let mut is_exact = host.is_exact;
         let mut folders = vec![host.text];
         for segment in segments {
-            let Component { mut text, exactness: here } = component(segment);
-            exactness = exactness.and(here);
+            let Component { mut text, is_exact: is_segment_exact } = component(segment);
+            is_exact &= is_segment_exact;
             if text
                 .rsplit_once('.')
                 .is_some_and(|(_, extension)| EXTENSIONS.contains(&&*extension.to_lowercase()))
@@ -76,29 +70,17 @@ impl Names {
             folders.push(text);
         }
         let last = match last {
-            "" => Component { text: INDEX.to_owned(), exactness: NameExactness::Exact },
+            "" => Component { text: INDEX.to_owned(), is_exact: true },
             last => file_component(last),
         };
-        exactness = exactness.and(last.exactness);
-        if url.query().is_some() {
-            exactness = NameExactness::Changed;
-        }
+        is_exact &= last.is_exact && url.query().is_none();
         let unique = format!("{}/{}-{hash}", folders.join("/"), last.text);
         if unique.len() > NAME_MAX_BYTES {
             let unique = format!("{}/{}-{hash}", truncate(&folders[0], 60), truncate(&last.text, 60));
             return Self { plain: unique.clone(), unique };
         }
-        let plain = match exactness {
-            NameExactness::Exact => format!("{}/{}", folders.join("/"), last.text),
-            NameExactness::Changed => unique.clone(),
-        };
+        let plain = if is_exact { format!("{}/{}", folders.join("/"), last.text) } else { unique.clone() };
         Self { plain, unique }
-    }
-}
-
-impl NameExactness {
-    fn and(self, other: Self) -> Self {
-        if self == Self::Exact { other } else { self }
     }
 }
 
@@ -109,23 +91,21 @@ fn file_component(segment: &str) -> Component {
         component.text.rsplit_once('.').map(|(_, extension)| extension.to_lowercase()).unwrap_or_default();
     let is_reserved =
         component.text.eq_ignore_ascii_case(INDEX) || extension == "raw" || extension.starts_with("action-");
-    if is_reserved {
-        component.exactness = NameExactness::Changed;
-    }
+    component.is_exact &= !is_reserved;
     component
 }
 
 /// Converts a path segment to a component of letters and digits of any script, and `.`, `_`, `-`, `+`.
 fn component(segment: &str) -> Component {
     let decoded = percent_decode_str(segment).decode_utf8();
-    let mut exactness = if decoded.is_ok() { NameExactness::Exact } else { NameExactness::Changed };
+    let mut is_exact = decoded.is_ok();
     let decoded = decoded.unwrap_or_else(|_| segment.into());
     let mut text = String::new();
     for c in decoded.chars() {
         if c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+') {
             text.push(c);
         } else {
-            exactness = NameExactness::Changed;
+            is_exact = false;
             if !text.ends_with('-') {
                 text.push('-');
             }
@@ -135,15 +115,15 @@ fn component(segment: &str) -> Component {
     let trimmed = text.trim_matches('.');
     let short = truncate(trimmed, COMPONENT_MAX_BYTES).trim_end_matches('.');
     if short.len() != text.len() {
-        exactness = NameExactness::Changed;
+        is_exact = false;
     }
     let mut text = short.to_owned();
     let stem = text.split('.').next().unwrap_or_default().to_lowercase();
     if text.is_empty() || is_device(&stem) {
-        exactness = NameExactness::Changed;
+        is_exact = false;
         text.insert(0, '_');
     }
-    Component { text, exactness }
+    Component { text, is_exact }
 }
 
 fn is_device(stem: &str) -> bool {

@@ -5,7 +5,7 @@ use websvc::types::ErrorCode;
 use websvc::types::monitor::{
     CreateMonitorRequest, MonitorCheckStatus, MonitorPageStatus, MonitorStateRequest, UpdateMonitorRequest,
 };
-use websvc::{Client, ListRange};
+use websvc::{Client, ListRange, Method};
 use websvc_testkit::{Page, TestWeb};
 
 use crate::support;
@@ -72,6 +72,9 @@ async fn calls_have_their_methods_paths_and_queries() {
     let detail = client.monitor_check(ID, CHECK, changed, ListRange::default()).await.unwrap();
     assert_eq!(detail.data.check.status, MonitorCheckStatus::Completed);
     client.delete_monitor(ID).await.unwrap();
+    let path = ["v2", "monitor", ID, "checks"];
+    let checks = client.json(Method::GET, &path, Some("limit=1".to_owned()), None).await.unwrap();
+    assert_eq!(checks["data"][0]["id"], CHECK);
     let base = format!("{}/v2/monitor", support::base(&world));
     let sent: Vec<(String, String, Value)> = world
         .requests()
@@ -89,6 +92,7 @@ async fn calls_have_their_methods_paths_and_queries() {
         ("GET", format!("/{ID}/checks?limit=3&skip=2&status=failed"), Value::Null),
         ("GET", format!("/{ID}/checks/{CHECK}?limit=25&skip=0&status=changed"), Value::Null),
         ("DELETE", format!("/{ID}"), Value::Null),
+        ("GET", format!("/{ID}/checks?limit=1"), Value::Null),
     ];
     assert_eq!(sent, expected.map(|(method, path, body)| (method.to_owned(), path, body)));
 }
@@ -101,7 +105,9 @@ async fn creation_and_start_of_a_check_are_not_repeated_after_a_503() {
     let client = support::client(&world);
     assert!(client.create_monitor(&CreateMonitorRequest::default()).await.is_err());
     assert!(client.run_monitor(ID).await.is_err());
-    assert_eq!(world.requests().len(), 2, "a second request could create a second monitor or check");
+    let path = ["v2", "monitor"];
+    assert!(client.json(Method::POST, &path, None, Some(json!({}))).await.is_err());
+    assert_eq!(world.requests().len(), 3, "a second request could create a second monitor or check");
 }
 
 #[tokio::test]
@@ -121,5 +127,8 @@ async fn error_of_the_service_has_its_code() {
     let error = support::client(&world).run_monitor(ID).await.unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::MonitorCheckRunning));
     let other_path = support::client(&world).monitor(&format!("{ID}/run")).await.unwrap_err();
+    assert_eq!(other_path.code(), None, "an ID with a slash stays one path segment");
+    let path = ["v2", "monitor", &format!("{ID}/run")];
+    let other_path = support::client(&world).json(Method::GET, &path, None, None).await.unwrap_err();
     assert_eq!(other_path.code(), None, "an ID with a slash stays one path segment");
 }

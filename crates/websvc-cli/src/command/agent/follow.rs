@@ -4,20 +4,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
-use serde_json::Value;
-use websvc::Client;
+use serde_json::{Value, to_value};
 use websvc::types::ErrorCode;
-use websvc::types::agent::{
-    AgentEvent, AgentEventDetail, AgentRequest, AgentStatus, AgentStatusResponse, AgentTraceResponse,
-};
+use websvc::types::agent::AgentRequest;
+use websvc::{Client, Method};
 use websvc_types::counted;
 
+use super::send;
 use super::text::{self, Step};
 use crate::args::Remote;
 use crate::command::job::patient_client;
 use crate::command::stop_signal;
-use crate::output::{self, Style, printable};
+use crate::output::{self, Colors, Style};
 use crate::progress::WaitTime;
 
 /// Delay before the second request for the trace. It doubles with each request that brings no event.
@@ -31,15 +29,6 @@ const MAX_SHOWN_SOURCES: usize = 20;
 
 /// ID of the artifact with the sources of the values.
 const SOURCES: &str = "sources";
-
-/// The page that states a value.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(super) struct Source {
-    /// JSON Pointer into the data.
-    pub(super) pointer: String,
-    pub(super) url: String,
-    pub(super) passage: String,
-}
 
 /// Starts a run, prints its steps until its end, and writes its data.
 ///
@@ -55,16 +44,13 @@ pub(super) async fn run(
     output_file.map(check_writable).transpose()?;
     let client = patient_client(remote).await?;
     let stop = stop_signal()?;
-    let started = client.start_agent(request).await?;
-    let id = started.id;
-    let server = remote.server.as_ref().map(|server| format!(" --server {server}")).unwrap_or_default();
-    let status_command = format!("`websvc agent status {id}{server}`");
+    let started = send(&client, Method::POST, &[], None, Some(to_value(request)?)).await?;
+    let id = started["id"].as_str().context("the server sent no ID of the run")?.to_owned();
+    let status_command = format!("`websvc agent status {id}{}`", remote.option());
     if !json {
         output::note(&format!("run {id}"));
     }
-    if let Some(warning) = started.warning {
-        output::note(&format!("warning: {}", printable(&warning)));
-    }
+    started["warning"].as_str().into_iter().for_each(output::warn);
     let ended = tokio::select! {
         ended = follow(&client, &id, json) => ended.with_context(|| format!("the run continues: {status_command}"))?,
         () = stop => return cancel(&client, &id, &status_command).await,
@@ -85,20 +71,19 @@ fn check_writable(path: &Path) -> Result<()> {
     checking.with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Prints the steps of a run until its end, and returns the run.
-async fn follow(client: &Client, id: &str, json: bool) -> Result<(AgentStatusResponse, Vec<AgentEvent>)> {
+/// Prints the steps of a run until its end, and returns the run and its events.
+async fn follow(client: &Client, id: &str, json: bool) -> Result<(Value, Vec<Value>)> {
     let (mut interval, mut shown) = (MIN_POLL_INTERVAL, 0);
     // A step of a slow model takes minutes.
     let wait_time = WaitTime::start("working");
     loop {
-        let AgentTraceResponse { success: _, id: _, events, credits_used, active_browser_sessions: _ } =
-            client.agent_trace(id).await?;
+        let (events, is_ended) = events(client, id).await?;
         if !json {
-            let steps = events.iter().skip(shown).filter_map(|event| text::step(&event.detail));
-            wait_time.suspend(|| steps.for_each(print_step));
+            let steps = events.iter().skip(shown).filter_map(text::step);
+            wait_time.suspend(|| steps.for_each(|step| print_step(&step)));
         }
-        if credits_used.is_some() {
-            return Ok((client.agent_status(id).await?, events));
+        if is_ended {
+            return Ok((send(client, Method::GET, &[id], None, None).await?, events));
         }
         interval =
             if events.len() > shown { MIN_POLL_INTERVAL } else { (interval * 2).min(MAX_POLL_INTERVAL) };
@@ -107,17 +92,19 @@ async fn follow(client: &Client, id: &str, json: bool) -> Result<(AgentStatusRes
     }
 }
 
-fn print_step(step: Step) {
-    let Step { text, is_detail } = step;
-    output::note(&if is_detail && output::has_note_styles() {
-        output::with_style(&text, Style::Dim)
-    } else {
-        text
-    });
+/// Returns the events of a run, and whether it has ended.
+async fn events(client: &Client, id: &str) -> Result<(Vec<Value>, bool)> {
+    let mut trace = send(client, Method::GET, &[id, "trace"], None, None).await?;
+    let Value::Array(events) = trace["events"].take() else { bail!("the server sent no events of the run") };
+    Ok((events, !trace["creditsUsed"].is_null()))
+}
+
+fn print_step(Step { text, is_detail }: &Step) {
+    output::note(&if *is_detail { Colors::for_stderr().paint(text, Style::Dim) } else { text.clone() });
 }
 
 async fn cancel(client: &Client, id: &str, status_command: &str) -> Result<()> {
-    match client.cancel_agent(id).await {
+    match send(client, Method::DELETE, &[id], None, None).await {
         Ok(_) => bail!("interrupted: the run was cancelled; {status_command} shows what it had collected"),
         Err(error) if error.code() == Some(ErrorCode::JobEnded) => {
             bail!("interrupted: the run had ended; {status_command} shows it")
@@ -134,30 +121,32 @@ async fn cancel(client: &Client, id: &str, status_command: &str) -> Result<()> {
 /// The run has no data: its reason.
 async fn finish(
     client: &Client,
-    (run, events): (AgentStatusResponse, Vec<AgentEvent>),
+    (run, events): (Value, Vec<Value>),
     file: Option<&Path>,
     json: bool,
 ) -> Result<()> {
+    let field = |name| run.get(name).filter(|value| !value.is_null());
     if json {
-        write(file, &serde_json::to_value(&run)?)?;
+        write(file, &run)?;
     } else {
-        if let Some(data) = &run.data {
+        if let Some(data) = field("data") {
             write(file, data)?;
-            print_sources(&sources(client, &run.id, &events).await?);
+            let id = run["id"].as_str().unwrap_or_default();
+            print_sources(&sources(client, id, &events).await?);
         }
-        if let Some(partial) = &run.partial {
+        if let Some(partial) = field("partial") {
             output::note("collected before the end, not a result:");
             text::json_lines(partial)?.iter().for_each(|line| output::note(line));
         }
-        for text in [run.message.as_deref(), run.warning.as_deref()].into_iter().flatten() {
+        for text in [&run["message"], &run["warning"]].into_iter().filter_map(Value::as_str) {
             output::note(&text::one_line(text));
         }
         output::note(&text::end_line(&run));
     }
-    match run.status {
-        AgentStatus::Completed => Ok(()),
-        AgentStatus::Failed => bail!("the run failed: {}", text::failure(&run)),
-        AgentStatus::Processing => bail!("the run has not ended"),
+    match run["status"].as_str() {
+        Some("completed") => Ok(()),
+        Some("failed") => bail!("the run failed: {}", text::failure(&run)),
+        _ => bail!("the run has not ended"),
     }
 }
 
@@ -168,7 +157,7 @@ fn write(file: Option<&Path>, value: &Value) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn print_sources(sources: &[Source]) {
+fn print_sources(sources: &[Value]) {
     for source in sources.iter().take(MAX_SHOWN_SOURCES) {
         output::note(&text::source_line(source));
     }
@@ -179,13 +168,14 @@ fn print_sources(sources: &[Source]) {
     }
 }
 
-/// Returns the sources of the data of a run, which its last event about them names.
-pub(super) async fn sources(client: &Client, id: &str, events: &[AgentEvent]) -> Result<Vec<Source>> {
-    let snapshots = events.iter().rev().filter_map(|event| {
-        let AgentEventDetail::ArtifactUpdated { artifact } = &event.detail else { return None };
-        (artifact.artifact_id == SOURCES).then_some(&artifact.snapshot_id)
-    });
-    let Some(snapshot) = snapshots.into_iter().next() else { return Ok(Vec::new()) };
-    let content = client.agent_snapshot(id, snapshot).await?.snapshot;
-    serde_json::from_str(&content).context("the server sent sources in another form")
+/// Returns the pages that state the values in the data of a run. The last event about them names their artifact.
+pub(super) async fn sources(client: &Client, id: &str, events: &[Value]) -> Result<Vec<Value>> {
+    let artifacts = events.iter().rev().map(|event| &event["artifact"]);
+    let newest = artifacts
+        .filter(|artifact| artifact["artifactId"] == SOURCES)
+        .find_map(|artifact| artifact["snapshotId"].as_str());
+    let Some(snapshot) = newest else { return Ok(Vec::new()) };
+    let response = send(client, Method::GET, &[id, "snapshots", snapshot], None, None).await?;
+    serde_json::from_str(response["snapshot"].as_str().unwrap_or_default())
+        .context("the server sent sources in another form")
 }

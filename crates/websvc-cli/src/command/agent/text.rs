@@ -1,20 +1,25 @@
 //! Runs and their steps as text for people.
 
-use jiff::Timestamp;
 use serde_json::Value;
-use websvc::types::agent::{
-    AgentArtifact, AgentError, AgentEventDetail, AgentListItem, AgentStatus, AgentStatusResponse, RunOutcome,
-};
 use websvc_types::counted;
 
-use super::follow::Source;
-use crate::output::{Table, printable};
+use crate::command::monitor::text::credits_suffix;
+use crate::output::{self, Column, column, column_of, printable};
 
 /// Maximum length of a line about a step, in characters.
 const MAX_LINE_CHARS: usize = 200;
 
 /// Maximum length of the task in a list, in characters.
 const MAX_TASK_CHARS: usize = 60;
+
+/// The columns of a list of runs.
+pub(super) const RUNS: &[Column] = &[
+    column("RUN", "id"),
+    column_of("STARTED", |run| time(&run["createdAt"])),
+    column("STATUS", "status"),
+    column("ORIGIN", "origin"),
+    column_of("TASK", |run| output::one_line(text(&run["options"]["prompt"]), MAX_TASK_CHARS)),
+];
 
 /// A line about a step of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,43 +29,24 @@ pub(super) struct Step {
     pub(super) is_detail: bool,
 }
 
-impl Step {
-    fn new(text: String) -> Option<Self> {
-        Some(Self { text, is_detail: false })
-    }
-
-    fn detail(text: &str) -> Option<Self> {
-        Some(Self { text: format!("  {text}"), is_detail: true })
-    }
-}
-
 /// Returns an event as a line; `None` for an event that tells people nothing.
-pub(super) fn step(detail: &AgentEventDetail) -> Option<Step> {
-    match detail {
-        AgentEventDetail::RunCancelRequested { reason: _ } => Step::new("it was cancelled".to_owned()),
-        AgentEventDetail::RunFinished { outcome, error: _ } => {
-            Step::new(format!("end: {}", outcome_text(*outcome)))
+pub(super) fn step(event: &Value) -> Option<Step> {
+    let line = |line: &str| Some(Step { text: one_line(line), is_detail: false });
+    let detail = |line: &str| Some(Step { text: format!("  {}", one_line(line)), is_detail: true });
+    match text(&event["type"]) {
+        "run.cancel_requested" => line("it was cancelled"),
+        "run.finished" => line(&format!("end: {}", text(&event["outcome"]).replace('_', " "))),
+        "progress.reported" => line(text(&event["message"])),
+        "reasoning.summary" => detail(text(&event["text"])),
+        "tool_call.started" => {
+            line(&format!("{} {}", text(&event["toolName"]), parameters_text(&event["parameters"])))
         }
-        AgentEventDetail::ProgressReported { phase: _, message } => Step::new(one_line(message)),
-        AgentEventDetail::ReasoningSummary { text } => Step::detail(&one_line(text)),
-        AgentEventDetail::ToolCallStarted { tool_call_id: _, tool_name, parameters } => {
-            Step::new(one_line(&format!("{tool_name} {}", parameters_text(parameters))))
-        }
-        AgentEventDetail::ToolCallFinished { tool_call_id: _, tool_name: _, result } => {
-            Step::detail(&one_line(result["summary"].as_str().unwrap_or_default()))
-        }
-        AgentEventDetail::ArtifactUpdated { artifact } => Step::detail(&artifact_text(artifact)),
-        AgentEventDetail::ErrorOccurred { error: AgentError { message, .. } } => {
-            Step::new(one_line(&format!("error: {message}")))
-        }
-        AgentEventDetail::BrowserSessionStarted { session_id: _ } => {
-            Step::detail("a browser session has started")
-        }
-        // Reports of the progress say so, too.
-        AgentEventDetail::RunStarted {}
-        | AgentEventDetail::AgentStarted {}
-        | AgentEventDetail::AgentFinished { .. }
-        | AgentEventDetail::BrowserSessionFinished { .. } => None,
+        "tool_call.finished" => detail(text(&event["result"]["summary"])),
+        "artifact.updated" => detail(&artifact_text(&event["artifact"])),
+        "error.occurred" => line(&format!("error: {}", text(&event["error"]["message"]))),
+        "browser.session.started" => detail("a browser session has started"),
+        // Others only repeat what a report of the progress says.
+        _ => None,
     }
 }
 
@@ -74,87 +60,33 @@ fn parameters_text(parameters: &Value) -> String {
     values.join(" ")
 }
 
-fn artifact_text(artifact: &AgentArtifact) -> String {
-    let fields = artifact.changed_fields.as_deref().unwrap_or_default();
-    match artifact.item_count {
+fn artifact_text(artifact: &Value) -> String {
+    let fields = artifact["changedFields"].as_array().into_iter().flatten();
+    let fields: Vec<&str> = fields.map(text).collect();
+    match artifact["itemCount"].as_u64() {
         Some(count) => counted(count, "source", "sources"),
-        None if fields.is_empty() => format!("{} has changed", printable(&artifact.artifact_id)),
-        None => one_line(&format!("{}: {}", artifact.artifact_id, fields.join(", "))),
-    }
-}
-
-fn outcome_text(outcome: RunOutcome) -> &'static str {
-    match outcome {
-        RunOutcome::Succeeded => "succeeded",
-        RunOutcome::Failed => "failed",
-        RunOutcome::Cancelled => "cancelled",
-        RunOutcome::Refused => "refused",
-        RunOutcome::CreditLimitReached => "credit limit reached",
-    }
-}
-
-/// Returns the runs as a table.
-pub(super) fn run_table(runs: &[AgentListItem]) -> Table<5> {
-    let mut table = Table::new(["RUN", "STARTED", "STATUS", "ORIGIN", "TASK"]);
-    for run in runs {
-        table.row([
-            &printable(&run.id),
-            &time(&run.created_at),
-            status_name(run.status),
-            &printable(&run.origin),
-            &cut(&run.options.prompt, MAX_TASK_CHARS),
-        ]);
-    }
-    table
-}
-
-fn status_name(status: AgentStatus) -> &'static str {
-    match status {
-        AgentStatus::Processing => "processing",
-        AgentStatus::Completed => "completed",
-        AgentStatus::Failed => "failed",
+        None if fields.is_empty() => format!("{} has changed", text(&artifact["artifactId"])),
+        None => format!("{}: {}", text(&artifact["artifactId"]), fields.join(", ")),
     }
 }
 
 /// Returns the status of a run without its data.
-pub(super) fn status_lines(run: &AgentStatusResponse) -> Vec<String> {
-    let AgentStatusResponse {
-        success: _,
-        id,
-        status,
-        data: _,
-        error,
-        model: _,
-        effort: _,
-        expires_at,
-        credits_used,
-        thread_id,
-        thread_turn,
-        mode: _,
-        message,
-        partial: _,
-        partial_schema_valid,
-        stop_reason,
-        warning,
-    } = run;
-    let reason = stop_reason.as_ref().map(|reason| format!(" ({})", printable(reason))).unwrap_or_default();
+pub(super) fn status_lines(run: &Value) -> Vec<String> {
     let mut lines = vec![
-        field("Run", &printable(id)),
-        field("Status", &format!("{}{reason}", status_name(*status))),
-        field("Thread", &format!("{}, turn {thread_turn}", printable(thread_id))),
+        field("Run", &printable(text(&run["id"]))),
+        field("Status", &format!("{}{}", text(&run["status"]), stop_reason(run))),
+        field("Thread", &format!("{}, turn {}", printable(text(&run["threadId"])), run["threadTurn"])),
     ];
-    if let Some(credits) = credits_used {
+    if let Some(credits) = run["creditsUsed"].as_u64() {
         lines.push(field("Credits", &credits.to_string()));
     }
-    let texts = [("Error", error), ("Message", message), ("Warning", warning)];
-    lines.extend(texts.iter().filter_map(|(name, text)| Some(field(name, &one_line(text.as_deref()?)))));
-    if let Some(is_valid) = partial_schema_valid {
-        lines.push(field(
-            "Partial",
-            if *is_valid { "follows the schema" } else { "does not follow the schema" },
-        ));
+    let texts = [("Error", "error"), ("Message", "message"), ("Warning", "warning")];
+    lines.extend(texts.iter().filter_map(|(name, key)| Some(field(name, &one_line(run[*key].as_str()?)))));
+    if let Some(is_valid) = run["partialSchemaValid"].as_bool() {
+        let text = if is_valid { "follows the schema" } else { "does not follow the schema" };
+        lines.push(field("Partial", text));
     }
-    lines.push(field("Expires", &time(expires_at)));
+    lines.push(field("Expires", &time(&run["expiresAt"])));
     lines
 }
 
@@ -163,26 +95,26 @@ fn field(name: &str, value: &str) -> String {
 }
 
 /// Returns the end of a run in one line.
-pub(super) fn end_line(run: &AgentStatusResponse) -> String {
-    let credits = run
-        .credits_used
-        .map(|credits| format!(", {}", counted(credits, "credit", "credits")))
-        .unwrap_or_default();
-    format!("agent: {}{credits}", status_name(run.status))
+pub(super) fn end_line(run: &Value) -> String {
+    format!("agent: {}{}", text(&run["status"]), credits_suffix(&run["creditsUsed"]))
 }
 
 /// Returns the reason of a failed run.
-pub(super) fn failure(run: &AgentStatusResponse) -> String {
-    let reason = run.stop_reason.as_deref().map(|reason| format!(" ({})", printable(reason)));
-    let error = run.error.as_deref().map_or_else(|| "no reason was given".to_owned(), one_line);
-    format!("{error}{}", reason.unwrap_or_default())
+pub(super) fn failure(run: &Value) -> String {
+    let error = run["error"].as_str().map_or_else(|| "no reason was given".to_owned(), one_line);
+    format!("{error}{}", stop_reason(run))
 }
 
-/// Returns a source in one line.
-pub(super) fn source_line(source: &Source) -> String {
-    let Source { pointer, url, passage } = source;
-    let pointer = if pointer.is_empty() { "/" } else { pointer };
-    cut(&format!("{pointer} {url} \"{passage}\""), MAX_LINE_CHARS)
+/// Returns the reason of the end of a run in brackets, if there is one.
+fn stop_reason(run: &Value) -> String {
+    run["stopReason"].as_str().map_or_else(String::new, |reason| format!(" ({})", printable(reason)))
+}
+
+/// Returns a source of data in one line.
+pub(super) fn source_line(source: &Value) -> String {
+    // A JSON Pointer to the whole data is empty.
+    let pointer = source["pointer"].as_str().filter(|pointer| !pointer.is_empty()).unwrap_or("/");
+    one_line(&format!("{pointer} {} \"{}\"", text(&source["url"]), text(&source["passage"])))
 }
 
 /// Returns a value as the lines of indented JSON for a terminal: its texts are those of pages, and JSON does not escape
@@ -192,20 +124,17 @@ pub(super) fn json_lines(value: &Value) -> serde_json::Result<Vec<String>> {
 }
 
 /// Returns a time without fractions of a second.
-pub(super) fn time(text: &str) -> String {
-    match text.parse::<Timestamp>() {
-        Ok(at) => at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        Err(_) => printable(text),
-    }
+pub(super) fn time(time: &Value) -> String {
+    output::time_of(text(time))
 }
 
 /// Returns text in one bounded line, without control characters.
 pub(super) fn one_line(text: &str) -> String {
-    cut(text, MAX_LINE_CHARS)
+    output::one_line(text, MAX_LINE_CHARS)
 }
 
-fn cut(text: &str, max: usize) -> String {
-    crate::command::monitor::text::one_line(text, max)
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -215,7 +144,7 @@ mod tests {
     use super::*;
 
     fn line(event: &Value) -> Option<String> {
-        step(&serde_json::from_value(event.clone()).unwrap()).map(|step| step.text)
+        step(event).map(|step| step.text)
     }
 
     #[test]
@@ -258,7 +187,7 @@ mod tests {
 
     #[test]
     fn failure_has_the_error_and_the_reason() {
-        let run = |fields: Value| -> AgentStatusResponse {
+        let run = |fields: Value| -> Value {
             let mut run = json!({
                 "success": true, "id": "7", "status": "failed", "expiresAt": "2026-03-01T08:00:00.000Z",
                 "threadId": "t", "threadTurn": 2, "mode": "extract", "creditsUsed": 0,
@@ -266,7 +195,7 @@ mod tests {
             for (name, value) in fields.as_object().unwrap() {
                 run[name] = value.clone();
             }
-            serde_json::from_value(run).unwrap()
+            run
         };
         let limited = run(json!({ "error": "too\nmuch", "stopReason": "credit_limit_reached" }));
         assert_eq!(failure(&limited), "too much (credit_limit_reached)");
@@ -291,11 +220,7 @@ mod tests {
 
     #[test]
     fn source_has_pointer_url_and_passage() {
-        let source = Source {
-            pointer: String::new(),
-            url: "http://a.test/".to_owned(),
-            passage: "a\u{7}b".to_owned(),
-        };
+        let source = json!({ "pointer": "", "url": "http://a.test/", "passage": "a\u{7}b" });
         assert_eq!(source_line(&source), "/ http://a.test/ \"ab\"");
     }
 }

@@ -28,16 +28,6 @@ struct StoredSession {
     id: String,
 }
 
-/// The session of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SessionChoice(String);
-
-impl SessionChoice {
-    pub(super) fn id(&self) -> &str {
-        &self.0
-    }
-}
-
 impl CurrentSession {
     pub(super) fn new(data_dir: &DataDir, server: &Url) -> Self {
         Self { data_dir: data_dir.clone(), server: server.to_string() }
@@ -51,12 +41,12 @@ impl CurrentSession {
     ///
     /// # Errors
     /// No session is named, and none was started at this server.
-    pub(super) fn choose(&self, option: Option<String>) -> Result<SessionChoice> {
+    pub(super) fn choose(&self, option: Option<String>) -> Result<String> {
         if let Some(id) = option.or_else(|| variable(SESSION_VARIABLE)) {
-            return Ok(SessionChoice(id));
+            return Ok(id);
         }
         match self.read()? {
-            Some(stored) if stored.server == self.server => Ok(SessionChoice(stored.id)),
+            Some(stored) if stored.server == self.server => Ok(stored.id),
             Some(StoredSession { server, id }) => bail!(
                 "the session {id} was started at {server}, and this command uses {}: `websvc browser start` starts one, \
                  --session or {SESSION_VARIABLE} names one",
@@ -115,13 +105,13 @@ mod tests {
         let error = first.choose(None).unwrap_err().to_string();
         assert!(error.contains("there is no session") && error.contains("websvc browser start"), "{error}");
         first.store("7").unwrap();
-        assert_eq!(first.choose(None).unwrap().id(), "7");
-        assert_eq!(first.choose(Some("8".to_owned())).unwrap().id(), "8");
+        assert_eq!(first.choose(None).unwrap(), "7");
+        assert_eq!(first.choose(Some("8".to_owned())).unwrap(), "8");
         let error = other.choose(None).unwrap_err().to_string();
         assert!(error.contains("7 was started at http://a.test/"), "{error}");
         other.forget("7");
         first.forget("8");
-        assert_eq!(first.choose(None).unwrap().id(), "7");
+        assert_eq!(first.choose(None).unwrap(), "7");
         first.forget("7");
         assert!(first.choose(None).is_err());
     }

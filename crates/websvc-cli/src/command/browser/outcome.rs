@@ -25,17 +25,7 @@ pub(super) fn print(response: &ExecuteResponse, language: InteractLanguage, json
     if json {
         return output::json(response);
     }
-    let ExecuteResponse {
-        success: _,
-        stdout,
-        stderr,
-        result,
-        exit_code: _,
-        killed: _,
-        truncated,
-        error: _,
-        warning,
-    } = response;
+    let ExecuteResponse { stdout, stderr, result, truncated, warning, .. } = response;
     write_text(stdout)?;
     // Without a value, the result is the standard output again.
     let value =
@@ -47,11 +37,9 @@ pub(super) fn print(response: &ExecuteResponse, language: InteractLanguage, json
         let lines: Vec<String> = stderr.trim_end().lines().map(printable).collect();
         output::note(&lines.join("\n"));
     }
-    if let Some(warning) = warning {
-        output::note(&format!("warning: {}", printable(warning)));
-    }
+    warning.iter().for_each(|warning| output::warn(warning));
     if *truncated == Some(true) {
-        output::note("warning: an output was cut at 1 MiB");
+        output::warn("an output was cut at 1 MiB");
     }
     Ok(())
 }

@@ -8,8 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use websvc::Client;
 use websvc::types::interact::{ExecuteRequest, ExecuteResponse, InteractLanguage};
 
-use super::current::SessionChoice;
-use super::{SessionUse, execute, outcome};
+use super::{execute, outcome};
 use crate::args::quoted;
 use crate::output;
 
@@ -86,12 +85,7 @@ pub(super) fn usage(words: &[String]) -> Result<String> {
 }
 
 /// Runs a command in the page of the session.
-pub(super) async fn run(
-    client: &Client,
-    choice: &SessionChoice,
-    words: Vec<String>,
-    json: bool,
-) -> Result<SessionUse> {
+pub(super) async fn run(client: &Client, choice: &str, words: Vec<String>, json: bool) -> Result<()> {
     let (words, file) = take_file(without_mark(words));
     ensure!(words.iter().all(|word| !word.contains('\0')), "a word of the command has a null character");
     let request = ExecuteRequest {
@@ -109,8 +103,7 @@ pub(super) async fn run(
         }
         Some(_) | None => outcome::print(&response, InteractLanguage::Bash, json)?,
     }
-    outcome::check(&response)?;
-    Ok(SessionUse::Active)
+    outcome::check(&response)
 }
 
 /// Returns the line of a command, quoted so that the server reads the same words.

@@ -1,17 +1,16 @@
 //! The part of the tour about monitors: a page changes between two checks.
 
 use anyhow::{Context, Result, ensure};
-use websvc::types::monitor::{
-    CreateMonitorRequest, MonitorCheckPage, MonitorCheckStatus, MonitorPageStatus, MonitorRequestSchedule,
-    MonitorTarget, ScrapeTarget,
-};
-use websvc::{Client, ListRange};
+use serde_json::{Value, to_value};
+use websvc::types::monitor::{CreateMonitorRequest, MonitorRequestSchedule, MonitorTarget, ScrapeTarget};
+use websvc::{Client, ListRange, Method};
 
 use super::price_list::Prices;
-use crate::command::monitor::check::wait;
-use crate::command::monitor::diff::{Colors, page_lines};
-use crate::command::monitor::text::{check_result, one_line, summary_lines};
-use crate::output;
+use crate::command::monitor::check::{part, wait};
+use crate::command::monitor::diff::page_lines;
+use crate::command::monitor::text::{check_result, summary_lines, text};
+use crate::command::monitor::{send, start_check};
+use crate::output::{self, Colors, one_line};
 
 /// Maximum length of a line of the page in a sentence, in characters.
 const MAX_LINE_CHARS: usize = 80;
@@ -31,42 +30,43 @@ pub(super) async fn show_change(address: &str, key: &str, url: &str, prices: &Pr
         })],
         ..CreateMonitorRequest::default()
     };
-    let monitor = client.create_monitor(&request).await?.data;
-    print_lines(&summary_lines(&monitor))?;
+    let created = send(&client, Method::POST, &[], None, Some(to_value(request)?)).await?;
+    let (monitor, id) = (&created["data"], text(&created["data"]["id"]));
+    print_lines(&summary_lines(monitor))?;
     output::line("\n   The first check stores the page:")?;
-    run_check(&client, &monitor.id).await?;
+    run_check(&client, &id).await?;
     prices.change();
     output::line("\n   The page has changed. The second check compares:")?;
-    let check = run_check(&client, &monitor.id).await?;
+    let check = run_check(&client, &id).await?;
     let range = ListRange { skip: 0, limit: 1 };
-    let changed = Some(MonitorPageStatus::Changed);
-    let pages = client.monitor_check(&monitor.id, &check, changed, range).await?.data.pages;
-    let page = pages.first().context("the check did not notice that the page changed")?;
+    let part = part(&client, &id, &check, Some("changed"), range).await?;
+    let page = &part["data"]["pages"][0];
+    ensure!(page.is_object(), "the check did not notice that the page changed");
     print_lines(&sentences(page))?;
     output::line("\n   The difference:")?;
     print_lines(&page_lines(page, Colors::for_stdout()))?;
-    let feed = monitor.feed_url.context("the monitor has no feed")?;
+    let feed = monitor["feedUrl"].as_str().context("the monitor has no feed")?;
     output::line(&format!("\n   The changes as an Atom feed, for a feed reader:\n   {feed}"))?;
-    let command = format!("websvc monitor diff {} --server {address} --api-key {key}", monitor.id);
+    let command = format!("websvc monitor diff {id} --server {address} --api-key {key}");
     output::line(&format!("   The changes in a terminal:\n   {command}"))
 }
 
 /// Runs a check, prints its result, and returns its ID.
 async fn run_check(client: &Client, monitor: &str) -> Result<String> {
-    let id = client.run_monitor(monitor).await?.id;
+    let id = text(&start_check(client, monitor).await?["id"]);
     let check = wait(client, monitor, &id).await?;
     output::line(&format!("   {}", check_result(&check)))?;
-    ensure!(check.status == MonitorCheckStatus::Completed, "the check of the page did not succeed");
+    ensure!(check["status"] == "completed", "the check of the page did not succeed");
     Ok(id)
 }
 
 /// Returns the changes of a page in words, from its unified diff.
-fn sentences(page: &MonitorCheckPage) -> Vec<String> {
-    let text = page.diff.as_ref().and_then(|diff| diff.text.as_deref()).unwrap_or_default();
+fn sentences(page: &Value) -> Vec<String> {
+    let diff = page["diff"]["text"].as_str().unwrap_or_default();
     let (mut removed, mut sentences) = (Vec::new(), Vec::new());
     let quote = |line: &str| format!("\"{}\"", one_line(line.trim_start_matches("- "), MAX_LINE_CHARS));
     // The header names the versions. In a hunk, the old lines come before the new ones.
-    for line in text.lines().skip_while(|line| !line.starts_with("@@")) {
+    for line in diff.lines().skip_while(|line| !line.starts_with("@@")) {
         let (sign, line) = line.split_at_checked(1).unwrap_or_default();
         match sign {
             "-" => removed.push(line),
@@ -90,16 +90,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns a changed page with this unified diff.
-    fn page(diff: &str) -> MonitorCheckPage {
-        let page = json!({
-            "id": "1", "targetId": "2", "url": "http://tea.test/", "status": "changed",
-            "previousScrapeId": null, "currentScrapeId": null, "statusCode": 200, "error": null, "metadata": null,
-            "diff": { "text": diff }, "judgment": null, "createdAt": "2026-11-25T19:00:00.000Z",
-        });
-        serde_json::from_value(page).unwrap()
-    }
-
     #[test]
     fn changes_are_sentences() {
         let diff = "--- previous\n+++ current\n@@ -1,5 +1,4 @@\n # Tea\n-- Sencha 12\n-- Assam 9\n+- Sencha\u{1b}[2J 10\n \
@@ -110,7 +100,7 @@ mod tests {
             "New: \"Genmaicha 11\"",
             "Removed: \"Last\"",
         ];
-        assert_eq!(sentences(&page(diff)), expected);
-        assert_eq!(sentences(&page("")), [""; 0]);
+        assert_eq!(sentences(&json!({ "diff": { "text": diff } })), expected);
+        assert_eq!(sentences(&json!({ "diff": { "text": "" } })), [""; 0]);
     }
 }

@@ -1,16 +1,12 @@
-//! A website on loopback with one page, whose prices change once.
+//! The page whose prices change once.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Result;
-use http::header::CONTENT_TYPE;
-use http::{HeaderValue, Request, Response, StatusCode};
-use websvc_transport::{Body, Server, ServerBody, ServerConfig};
+use http::StatusCode;
 
 /// Path of the page.
-const PATH: &str = "/prices";
+pub(super) const PATH: &str = "/prices";
 
 /// The teas before the change.
 const OLD_TEAS: [&str; 3] = ["Sencha: 12.00 euros", "Assam: 9.50 euros", "Earl Grey: 8.00 euros"];
@@ -19,46 +15,10 @@ const OLD_TEAS: [&str; 3] = ["Sencha: 12.00 euros", "Assam: 9.50 euros", "Earl G
 const NEW_TEAS: [&str; 4] =
     ["Sencha: 10.50 euros", "Assam: 9.50 euros", "Earl Grey: 8.00 euros", "Genmaicha: 11.00 euros"];
 
-/// The website, bound to a free port of the loopback address.
-#[derive(Debug)]
-pub(super) struct PriceList {
-    server: Server,
-    prices: Prices,
-}
-
 /// The prices of the page. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Prices {
     is_changed: Arc<AtomicBool>,
-}
-
-impl PriceList {
-    /// Binds the website to a free port.
-    pub(super) async fn bind() -> Result<Self> {
-        let server = Server::bind(ServerConfig::new("127.0.0.1:0")).await?;
-        Ok(Self { server, prices: Prices::default() })
-    }
-
-    /// Returns the URL of the page.
-    pub(super) fn url(&self) -> String {
-        format!("http://{}{PATH}", self.server.local_addr())
-    }
-
-    /// Returns the prices, which can change while the website is served.
-    pub(super) fn prices(&self) -> Prices {
-        self.prices.clone()
-    }
-
-    /// Serves requests until `stop` completes.
-    pub(super) async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let Self { server, prices } = self;
-        let handler = move |request: Request<ServerBody>| {
-            let response = prices.respond(request.uri().path());
-            async move { response }
-        };
-        server.run(handler, stop).await?;
-        Ok(())
-    }
 }
 
 impl Prices {
@@ -67,13 +27,9 @@ impl Prices {
         self.is_changed.store(true, Ordering::Relaxed);
     }
 
-    fn respond(&self, path: &str) -> Response<Body> {
-        let mut response = Response::new(Body::from(self.html()));
-        if path != PATH {
-            *response.status_mut() = StatusCode::NOT_FOUND;
-        }
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-        response
+    /// Returns the page, or the same content with the status 404 for another path.
+    pub(super) fn respond(&self, path: &str) -> (StatusCode, String) {
+        (if path == PATH { StatusCode::OK } else { StatusCode::NOT_FOUND }, self.html())
     }
 
     fn html(&self) -> String {

@@ -51,11 +51,8 @@ impl KeyCheck {
             if is_loopback {
                 return Finding::ok(CHECK, "none required, which is allowed on a loopback address");
             }
-            return Finding::problem(
-                CHECK,
-                "none required, but the address is not loopback",
-                "set `auth.required = true`; otherwise `serve` starts only with --insecure",
-            );
+            return Finding::problem(CHECK, "none required, but the address is not loopback")
+                .advice("set `auth.required = true`; otherwise `serve` starts only with --insecure");
         }
         let message = match (in_environment, stored) {
             (true, 0) if matches!(database, KeyDatabase::Server) => {
@@ -64,13 +61,9 @@ impl KeyCheck {
             (true, 0) => KEY_VARIABLE.to_owned(),
             (true, stored) => format!("{KEY_VARIABLE}, and {stored} stored"),
             (false, 0) if revoked > 0 => {
-                return Finding::problem(
-                    CHECK,
-                    format!(
+                return Finding::problem(CHECK, format!(
                         "all stored keys are revoked and {KEY_VARIABLE} is not set: every request will get 401"
-                    ),
-                    format!("create a key: {}", common.command("keys create --team default")),
-                );
+                    )).advice(format!("create a key: {}", common.command("keys create --team default")));
             }
             (false, 0) => match database {
                 KeyDatabase::Missing => {
@@ -89,9 +82,7 @@ impl KeyCheck {
         if is_loopback || has_tls {
             return Finding::ok(CHECK, message);
         }
-        Finding::warning(
-            CHECK,
-            format!("{message}; keys are sent over the network unencrypted"),
+        Finding::warning(CHECK, format!("{message}; keys are sent over the network unencrypted")).advice(
             "set `[server.tls] cert` and `key`, or listen on loopback behind a reverse proxy with TLS",
         )
     }

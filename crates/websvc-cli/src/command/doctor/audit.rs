@@ -1,6 +1,6 @@
 //! Checks of the sinks of audit events.
 
-use websvc_server::audit::{Sink, SinkError};
+use anyhow::Result;
 use websvc_store::DatabaseReport;
 use websvc_types::counted;
 use websvc_types::status::{AuditReadiness, AuditState};
@@ -8,48 +8,30 @@ use websvc_types::status::{AuditReadiness, AuditState};
 use super::finding::Finding;
 use crate::app;
 use crate::config::Config;
-use crate::output;
 
-const CHECK: &str = "audit events";
+pub(super) const CHECK: &str = "audit events";
 
 /// Checks each sink. If there is none, checks that no team has audit events.
-pub(super) async fn check(config: &Config, store: Option<&DatabaseReport>) -> Vec<Finding> {
-    let sinks = match app::sinks(config) {
-        Ok(sinks) => sinks,
-        Err(error) => {
-            let advice = "correct the named value; `serve` does not start";
-            return vec![Finding::problem(CHECK, output::causes(error.as_ref()), advice)];
-        }
-    };
-    if sinks.is_empty() {
-        return missing_sink(store.map_or(0, |store| store.audited_teams)).into_iter().collect();
-    }
+pub(super) async fn check(config: &Config, store: Option<&DatabaseReport>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for mut sink in sinks {
-        let result = sink.check().await;
-        findings.push(sink_finding(&sink, &result));
-    }
-    findings
-}
-
-/// Returns a finding if teams have audit events, but no sink is configured.
-fn missing_sink(teams: u64) -> Option<Finding> {
-    (teams > 0).then(|| {
-        Finding::problem(
-            CHECK,
-            format!("no sink is configured, but audit events are on for {}", counted(teams, "team", "teams")),
+    let sinks = app::sinks(config)?;
+    let teams = store.map_or(0, |store| store.audited_teams);
+    if sinks.is_empty() && teams > 0 {
+        let teams = counted(teams, "team", "teams");
+        let message = format!("no sink is configured, but audit events are on for {teams}");
+        findings.push(Finding::problem(CHECK, message).advice(
             "set `audit.file`, `audit.syslog` or `audit.webhook`, or turn audit events off with `websvc teams set NAME \
              --audit off`; `websvc teams list` shows the teams",
-        )
-    })
-}
-
-fn sink_finding(sink: &Sink, result: &Result<(), SinkError>) -> Finding {
-    let check = format!("{CHECK}: {}", sink.name());
-    match result {
-        Ok(()) => Finding::ok(check, "events can be delivered"),
-        Err(error) => Finding::problem(check, error.to_string(), advice(sink.name())),
+        ));
     }
+    for mut sink in sinks {
+        let check = format!("{CHECK}: {}", sink.name());
+        findings.push(match sink.check().await {
+            Ok(()) => Finding::ok(check, "events can be delivered"),
+            Err(error) => Finding::problem(check, error.to_string()).advice(advice(sink.name())),
+        });
+    }
+    Ok(findings)
 }
 
 fn advice(sink: &str) -> &'static str {

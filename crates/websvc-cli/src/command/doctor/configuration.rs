@@ -39,7 +39,7 @@ fn invalid(error: &config::ConfigError) -> Finding {
             "set a smaller number; checks that depend on the configuration were skipped"
         }
     };
-    Finding::problem(CHECK, error.to_string(), advice)
+    Finding::problem(CHECK, error.to_string()).advice(advice)
 }
 
 /// Checks that all variables have an effect.
@@ -56,8 +56,8 @@ fn keys(config: &Config) -> Finding {
         return Finding::warning(
             CHECK,
             format!("{summary}; variables without effect: {}", names.collect::<Vec<_>>().join(", ")),
-            "correct or remove the variables",
-        );
+        )
+        .advice("correct or remove the variables");
     }
     Finding::ok(CHECK, summary)
 }
@@ -72,8 +72,8 @@ fn values(config: &Config) -> Finding {
                 Some(origin) => format!("{origin}: {}", output::causes(error.as_ref())),
                 None => output::causes(error.as_ref()),
             },
-            "correct the named key; `serve` does not start",
-        ),
+        )
+        .advice("correct the named key; `serve` does not start"),
     }
 }
 

@@ -31,9 +31,7 @@ pub(super) async fn check(path: &Path, config: Option<&Config>) -> (Vec<Finding>
     // An invalid URL is a finding of the check of the values.
     let server = config.and_then(|config| app::database_server(config).ok().flatten());
     let checks = websvc_transport::spawn_blocking(move || run_checks(&path, max_bytes, is_searched, server));
-    checks.await.unwrap_or_else(|error| {
-        (vec![Finding::problem(DIRECTORY, error.to_string(), "report this bug of websvc")], None)
-    })
+    checks.await.unwrap_or_else(|error| (vec![Finding::bug(DIRECTORY, &error)], None))
 }
 
 fn run_checks(
@@ -71,31 +69,25 @@ fn directory(path: &Path) -> Finding {
     let shown = path.display();
     let exists = path.is_dir();
     let Some(existing) = nearest_directory(path) else {
-        return Finding::problem(
-            DIRECTORY,
-            format!("{shown} cannot be created"),
-            "set WEBSVC_DATA_DIR to another directory",
-        );
+        return Finding::problem(DIRECTORY, format!("{shown} cannot be created"))
+            .advice("set WEBSVC_DATA_DIR to another directory");
     };
-    match tempfile::Builder::new().prefix(".websvc-doctor-").tempfile_in(&existing) {
-        Ok(probe) => match probe.close() {
-            Ok(()) if exists => Finding::ok(DIRECTORY, format!("{shown} is writable")),
-            Ok(()) => {
-                Finding::ok(DIRECTORY, format!("{shown} does not exist yet: the first start creates it"))
-            }
-            Err(error) => Finding::problem(
-                DIRECTORY,
-                format!("cannot remove a file in {}: {error}", existing.display()),
-                "make the user that runs websvc the owner of the directory",
-            ),
-        },
-        Err(error) => Finding::problem(
-            DIRECTORY,
-            format!("cannot create a file in {}: {error}", existing.display()),
-            format!(
-                "make the user that runs websvc its owner (chown), or set WEBSVC_DATA_DIR to one other than {shown}"
-            ),
-        ),
+    let problem = |verb: &str, error: std::io::Error| {
+        let message = format!("cannot {verb} a file in {}: {error}", existing.display());
+        Finding::problem(DIRECTORY, message)
+    };
+    let probe = tempfile::Builder::new().prefix(".websvc-doctor-").tempfile_in(&existing);
+    match probe.map(tempfile::NamedTempFile::close) {
+        Ok(Ok(())) if exists => Finding::ok(DIRECTORY, format!("{shown} is writable")),
+        Ok(Ok(())) => {
+            Finding::ok(DIRECTORY, format!("{shown} does not exist yet: the first start creates it"))
+        }
+        Ok(Err(error)) => {
+            problem("remove", error).advice("make the user that runs websvc the owner of the directory")
+        }
+        Err(error) => problem("create", error).advice(format!(
+            "make the user that runs websvc its owner (chown), or set WEBSVC_DATA_DIR to one other than {shown}"
+        )),
     }
 }
 
@@ -124,9 +116,9 @@ fn disk(free: u64, max_bytes: u64, cached: u64) -> Finding {
     let message =
         format!("{free_shown} free; the page cache may grow by {growth_shown}, and the index grows, too");
     if free < MIN_FREE_BYTES {
-        Finding::problem(DISK, message, "free space, or use a data directory on another disk")
+        Finding::problem(DISK, message).advice("free space, or use a data directory on another disk")
     } else if free < growth.saturating_add(SPARE_BYTES) {
-        Finding::warning(DISK, message, "free space, or lower `cache.max_bytes`")
+        Finding::warning(DISK, message).advice("free space, or lower `cache.max_bytes`")
     } else {
         Finding::ok(DISK, message)
     }
@@ -136,15 +128,7 @@ fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
     match Store::inspect(path) {
         Ok(None) => (Finding::ok(DATABASE, "none yet: the first start creates it"), None),
         Ok(Some(found)) => {
-            let DatabaseReport {
-                schema,
-                supported,
-                keys: _,
-                revoked_keys: _,
-                audited_teams: _,
-                cache,
-                owned_pages: _,
-            } = &found;
+            let DatabaseReport { schema, supported, cache, .. } = &found;
             let message = format!(
                 "valid, version {schema}, {} in {}",
                 counted(cache.pages, "cached page", "cached pages"),
@@ -157,7 +141,9 @@ fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
             };
             (Finding::ok(DATABASE, message), Some(found))
         }
-        Err(error) => (Finding::problem(DATABASE, output::causes(&error), repair_advice(&error)), None),
+        Err(error) => {
+            (Finding::problem(DATABASE, output::causes(&error)).advice(repair_advice(&error)), None)
+        }
     }
 }
 
@@ -174,16 +160,12 @@ fn database_server(server: DatabaseServer) -> Finding {
             format!("{location}, version {schema}; the next start migrates it to version {supported}"),
         ),
         Ok(ServerReport { schema, .. }) => Finding::ok(DATABASE, format!("{location}, version {schema}")),
-        Err(error @ StoreError::UnfinishedMigration { .. }) => Finding::problem(
-            DATABASE,
-            output::causes(&error),
-            "finish the migration, or set `store.url` to another database",
-        ),
-        Err(error) => Finding::problem(
-            DATABASE,
-            output::causes(&error),
-            "check `store.url`, and that the server runs and accepts the user",
-        ),
+        Err(error @ StoreError::UnfinishedMigration { .. }) => {
+            Finding::problem(DATABASE, output::causes(&error))
+                .advice("finish the migration, or set `store.url` to another database")
+        }
+        Err(error) => Finding::problem(DATABASE, output::causes(&error))
+            .advice("check `store.url`, and that the server runs and accepts the user"),
     }
 }
 
@@ -223,17 +205,14 @@ fn index(dir: &Path, expected: &Expected) -> Finding {
         return match (dir.exists(), expected.was_created) {
             (false, false) => Finding::ok(INDEX, "none yet: the first start creates it"),
             (false, true) => {
-                Finding::problem(INDEX, format!("{shown} existed and is missing"), RESTORE_INDEX)
+                Finding::problem(INDEX, format!("{shown} existed and is missing")).advice(RESTORE_INDEX)
             }
-            (true, _) => {
-                Finding::problem(INDEX, format!("{shown} is damaged: meta.json is missing"), RESTORE_INDEX)
-            }
+            (true, _) => Finding::problem(INDEX, format!("{shown} is damaged: meta.json is missing"))
+                .advice(RESTORE_INDEX),
         };
     }
     if !dir.join("images").join("meta.json").exists() {
-        return Finding::warning(
-            INDEX,
-            "the index of images is missing",
+        return Finding::warning(INDEX, "the index of images is missing").advice(
             "the next start creates an empty one; if images were indexed, restore a backup or crawl again",
         );
     }
@@ -247,14 +226,14 @@ fn index(dir: &Path, expected: &Expected) -> Finding {
                 dir.display(),
                 names.join(", ")
             );
-            Finding::problem(INDEX, message, RESTORE_INDEX)
+            Finding::problem(INDEX, message).advice(RESTORE_INDEX)
         }
         Err(error) => {
             let advice = match &error {
                 IndexError::Directory { .. } => "let the user that runs websvc read and write the directory",
                 _ => "move the directory away and crawl or import again, or restore a backup",
             };
-            Finding::problem(INDEX, output::causes(&error), advice)
+            Finding::problem(INDEX, output::causes(&error)).advice(advice)
         }
     }
 }
@@ -265,7 +244,7 @@ fn faulty_team_indexes(dir: &Path) -> Vec<Finding> {
         Ok(owners) => owners,
         Err(error) => {
             let advice = "let the user that runs websvc read and write the directory";
-            return vec![Finding::problem(INDEX, output::causes(&error), advice)];
+            return vec![Finding::problem(INDEX, output::causes(&error)).advice(advice)];
         }
     };
     let dirs = owners.into_iter().map(|owner| dir.join(TeamIndexes::folder_of(owner)));
@@ -293,14 +272,10 @@ fn stats_finding(dir: &Path, stats: &Stats, expected: &Expected) -> Finding {
         format.trim()
     );
     if stats.documents == 0 && expected.pages >= MIN_CACHED_PAGES {
-        return Finding::warning(
-            INDEX,
-            format!(
+        return Finding::warning(INDEX, format!(
                 "{message}, but the cache has {} pages: the index may have been lost and replaced by a new one",
                 expected.pages
-            ),
-            RESTORE_INDEX,
-        );
+            )).advice(RESTORE_INDEX);
     }
     Finding::ok(INDEX, message)
 }

@@ -4,50 +4,52 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use jiff::Timestamp;
-use tokio::task::JoinSet;
 use url::{Host, Url};
 use websvc_engine::{ElasticsearchWriter, FailureKind, SearchSource, SourceRequest, SourceResponse};
-use websvc_transport::{Client, FetchError, Proxy, Resolve, SystemResolver};
+use websvc_transport::{BoxFuture, Client, FetchError, Proxy, Resolve, SystemResolver};
 use websvc_validate::SourceKind;
 
-use super::finding::Finding;
+use super::finding::{Finding, timed};
 use crate::app::{self, UnsearchedIndex};
 use crate::config::{self, Config};
 use crate::output;
 
 const DNS: &str = "dns";
+pub(super) const ARTIFACTS: &str = "artifacts";
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The query for the providers. Any provider should find results; an empty result is not a problem.
 const QUERY: &str = "web";
 
-/// Checks names, proxies and providers.
-pub(super) async fn check(config: &Config) -> Vec<Finding> {
-    let mut findings = vec![dns(config).await];
-    findings.extend(proxies(config).await);
-    findings.extend(providers(config).await);
-    findings
-}
-
 /// Resolves the host names of the configuration. No other names are resolved, because the operator has not allowed it.
-async fn dns(config: &Config) -> Finding {
+pub(super) async fn dns(config: &Config) -> Finding {
     let names = host_names(config);
     if names.is_empty() {
         return name_servers(std::fs::read_to_string("/etc/resolv.conf").ok().as_deref());
     }
     let resolver = SystemResolver::default();
-    let mut lookups = JoinSet::new();
-    for name in names {
+    let lookups = names.into_iter().map(|name| {
         let resolver = resolver.clone();
-        lookups.spawn(async move {
+        async move {
             let result = tokio::time::timeout(TIMEOUT, resolver.resolve(&name)).await;
             let is_found = matches!(result, Ok(Ok(addresses)) if !addresses.is_empty());
             (name, is_found)
-        });
+        }
+    });
+    dns_finding(&all(lookups).await)
+}
+
+/// Runs the works at the same time, and returns their outputs in the same order.
+async fn all<T: Send + 'static>(
+    works: impl IntoIterator<Item = impl Future<Output = T> + Send + 'static>,
+) -> Vec<T> {
+    let tasks: Vec<_> = works.into_iter().map(tokio::spawn).collect();
+    let mut outputs = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        outputs.push(task.await.expect("a check does not panic"));
     }
-    let mut results = lookups.join_all().await;
-    results.sort();
-    dns_finding(&results)
+    outputs
 }
 
 fn dns_finding(results: &[(String, bool)]) -> Finding {
@@ -62,7 +64,7 @@ fn dns_finding(results: &[(String, bool)]) -> Finding {
     } else {
         "correct the names in the configuration, or add them to DNS or /etc/hosts"
     };
-    Finding::problem(DNS, format!("not resolved: {}", missing.join(", ")), advice)
+    Finding::problem(DNS, format!("not resolved: {}", missing.join(", "))).advice(advice)
 }
 
 /// Checks the configuration of the resolver without sending a request.
@@ -73,9 +75,7 @@ fn name_servers(resolver: Option<&str>) -> Finding {
     if servers > 0 {
         return Finding::ok(DNS, format!("{skipped}; name servers in /etc/resolv.conf: {servers}"));
     }
-    Finding::warning(
-        DNS,
-        "/etc/resolv.conf has no name server",
+    Finding::warning(DNS, "/etc/resolv.conf has no name server").advice(
         "add one (`nameserver ADDRESS`); otherwise only IP addresses and names in /etc/hosts can be fetched",
     )
 }
@@ -88,22 +88,17 @@ fn host_names(config: &Config) -> BTreeSet<String> {
     let url_texts = proxies.chain(&config.browser.cdp_url);
     let urls =
         url_texts.filter_map(|url| Url::parse(url).ok()).chain(providers).chain(app::endpoint_urls(config));
-    let names = urls.filter_map(|url| {
-        // For unknown schemes, the URL parser does not recognize IP addresses.
-        match Host::parse(url.host_str()?).ok()? {
-            Host::Domain(name) => Some(name),
-            Host::Ipv4(_) | Host::Ipv6(_) => None,
-        }
-    });
-    let mail = config.mail.host.as_deref().and_then(|host| match Host::parse(host).ok()? {
+    let hosts = urls.filter_map(|url| url.host_str().map(str::to_owned)).chain(config.mail.host.clone());
+    // For unknown schemes, the URL parser does not recognize IP addresses.
+    let names = hosts.filter_map(|host| match Host::parse(&host).ok()? {
         Host::Domain(name) => Some(name),
         Host::Ipv4(_) | Host::Ipv6(_) => None,
     });
-    names.chain(mail).collect()
+    names.collect()
 }
 
 /// Connects to every proxy. Returns one finding per pool.
-async fn proxies(config: &Config) -> Vec<Finding> {
+pub(super) async fn proxies(config: &Config) -> Vec<Finding> {
     let config::Proxy { basic, enhanced, by_country } = &config.proxy;
     let mut pools = vec![("proxy.basic".to_owned(), basic), ("proxy.enhanced".to_owned(), enhanced)];
     pools.extend(by_country.iter().map(|(country, urls)| (format!("proxy.by_country.{country}"), urls)));
@@ -112,14 +107,11 @@ async fn proxies(config: &Config) -> Vec<Finding> {
     let Ok(client) = app::client(config) else { return Vec::new() };
     let mut findings = Vec::new();
     for (pool, urls) in pools {
-        let mut failures = JoinSet::new();
-        for (index, url) in urls.iter().enumerate() {
+        let probes = urls.iter().map(|url| {
             let (client, url) = (client.clone(), url.clone());
-            failures.spawn(async move { (index, proxy_failure(&client, &url).await) });
-        }
-        let mut failures = failures.join_all().await;
-        failures.sort();
-        findings.push(pool_finding(&pool, &failures));
+            async move { proxy_failure(&client, &url).await }
+        });
+        findings.push(pool_finding(&pool, &all(probes).await));
     }
     findings
 }
@@ -139,11 +131,10 @@ async fn proxy_failure(client: &Client, url: &str) -> Option<String> {
     }
 }
 
-fn pool_finding(pool: &str, proxies: &[(usize, Option<String>)]) -> Finding {
-    let failed: Vec<String> = proxies
-        .iter()
-        .filter_map(|(index, failure)| failure.as_ref().map(|failure| format!("[{index}] {failure}")))
-        .collect();
+fn pool_finding(pool: &str, proxies: &[Option<String>]) -> Finding {
+    let failed = proxies.iter().enumerate();
+    let failed = failed.filter_map(|(index, failure)| Some(format!("[{index}] {}", failure.as_ref()?)));
+    let failed: Vec<String> = failed.collect();
     let total = proxies.len();
     let reachable = total - failed.len();
     if failed.is_empty() {
@@ -152,37 +143,33 @@ fn pool_finding(pool: &str, proxies: &[(usize, Option<String>)]) -> Finding {
     let message = format!("{reachable} of {total} reachable; {}", failed.join("; "));
     let advice = "check address, port and firewall, or remove the proxy";
     if reachable == 0 {
-        Finding::problem(pool, message, advice)
+        Finding::problem(pool, message).advice(advice)
     } else {
-        Finding::warning(pool, message, advice)
+        Finding::warning(pool, message).advice(advice)
     }
 }
 
 /// Sends one query to every remote provider, to all at the same time. Returns one finding per provider.
 pub(super) async fn providers(config: &Config) -> Vec<Finding> {
     let written = app::index_writers(config).unwrap_or_default();
-    let (mut findings, mut searches) = (Vec::new(), JoinSet::new());
-    for (position, (name, source)) in app::remote_sources(config).into_iter().enumerate() {
+    let mut checks: Vec<BoxFuture<'static, Finding>> = Vec::new();
+    for (name, source) in app::remote_sources(config) {
         let check = format!("provider {name}");
         let writer = written.iter().find(|writer| writer.name() == name);
-        match source {
+        checks.push(match source {
             Ok(_) if is_index_empty(writer).await => {
                 let message = "responds; its index has no pages yet, and the first page creates it";
-                findings.push((position, Finding::ok(check, message)));
+                Box::pin(std::future::ready(Finding::ok(check, message)))
             }
-            Ok(source) => drop(searches.spawn(async move { (position, provider(check, source).await) })),
-            Err(error) => findings.push((position, unusable(check, &error))),
-        }
+            Ok(source) => Box::pin(provider(check, source)),
+            Err(error) => Box::pin(std::future::ready(Finding::invalid(check, &error))),
+        });
     }
-    findings.extend(searches.join_all().await);
-    findings.sort_by_key(|(position, _)| *position);
-    let mut findings: Vec<Finding> = findings.into_iter().map(|(_, finding)| finding).collect();
+    let mut findings = all(checks).await;
     findings.extend(unused(config));
-    findings.extend(
-        app::unsearched_index(config).map(|UnsearchedIndex { remedy }| {
-            Finding::warning("providers", UnsearchedIndex::MESSAGE, remedy)
-        }),
-    );
+    findings.extend(app::unsearched_index(config).map(|UnsearchedIndex { remedy }| {
+        Finding::warning("providers", UnsearchedIndex::MESSAGE).advice(remedy)
+    }));
     findings
 }
 
@@ -194,52 +181,37 @@ async fn is_index_empty(writer: Option<&ElasticsearchWriter>) -> bool {
 }
 
 /// Writes a file into the bucket of artifacts and deletes it, if a bucket is configured.
-pub(super) async fn bucket(config: &Config) -> Option<Finding> {
-    const CHECK: &str = "artifacts";
-    let location = match app::bucket_location(config)? {
-        Ok(location) => location,
-        Err(error) => return Some(unusable(CHECK.to_owned(), &error)),
-    };
+pub(super) async fn bucket(config: &Config) -> Result<Option<Finding>> {
+    let Some(location) = app::bucket_location(config)? else { return Ok(None) };
     let result = tokio::time::timeout(TIMEOUT * 2, websvc_artifacts::probe(location)).await;
     let advice =
         "check `[artifacts.s3]`: endpoint, region, bucket, and a key that can write, read and delete";
-    Some(match result {
-        Ok(Ok(())) => Finding::ok(CHECK, "a file was written to the bucket and deleted"),
+    Ok(Some(match result {
+        Ok(Ok(())) => Finding::ok(ARTIFACTS, "a file was written to the bucket and deleted"),
         Ok(Err(error)) => {
             let causes = output::causes(&error);
-            Finding::problem(CHECK, format!("cannot store a file in the bucket: {causes}"), advice)
+            Finding::problem(ARTIFACTS, format!("cannot store a file in the bucket: {causes}")).advice(advice)
         }
-        Err(_elapsed) => Finding::problem(CHECK, "the bucket does not respond", advice),
-    })
-}
-
-fn unusable(check: String, error: &anyhow::Error) -> Finding {
-    Finding::problem(check, output::causes(error.as_ref()), "correct the named value; `serve` does not start")
+        Err(_elapsed) => Finding::problem(ARTIFACTS, "the bucket does not respond").advice(advice),
+    }))
 }
 
 /// Returns a finding for sources that are configured and not used.
 fn unused(config: &Config) -> Option<Finding> {
     let unused = app::unused_sources(config);
     (!unused.is_empty()).then(|| {
-        Finding::warning(
-            "providers",
-            format!("configured but not used: {}", unused.join(", ")),
-            "add them to `search.providers`, or remove their sections",
-        )
+        Finding::warning("providers", format!("configured but not used: {}", unused.join(", ")))
+            .advice("add them to `search.providers`, or remove their sections")
     })
 }
 
 async fn provider(check: String, source: Arc<dyn SearchSource>) -> Finding {
     let query = websvc_query::parse(QUERY).query;
-    let started = Instant::now();
-    let kind = [SourceKind::Web, SourceKind::News, SourceKind::Images]
-        .into_iter()
-        .find(|kind| source.supports(*kind))
-        .unwrap_or(SourceKind::Web);
-    let new = SourceRequest::new(kind, &query, Timestamp::now(), started + 2 * TIMEOUT);
+    let kinds = [SourceKind::Web, SourceKind::News, SourceKind::Images];
+    let kind = kinds.into_iter().find(|kind| source.supports(*kind)).unwrap_or(SourceKind::Web);
+    let new = SourceRequest::new(kind, &query, Timestamp::now(), Instant::now() + 2 * TIMEOUT);
     let request = SourceRequest { limit: 1, ..new };
-    let response = tokio::time::timeout(2 * TIMEOUT, source.search(&request)).await;
-    let elapsed = started.elapsed();
+    let (response, elapsed) = timed(tokio::time::timeout(2 * TIMEOUT, source.search(&request))).await;
     match response {
         Ok(SourceResponse::Results { hits, warnings }) => available(check, hits.len(), &warnings, elapsed),
         Ok(SourceResponse::Unavailable { failure, reason }) => unavailable(check, failure, &reason),
@@ -250,7 +222,8 @@ async fn provider(check: String, source: Arc<dyn SearchSource>) -> Finding {
 fn available(check: String, hits: usize, warnings: &[String], elapsed: Duration) -> Finding {
     let message = format!("responds in {} ms", elapsed.as_millis());
     if let Some(warning) = warnings.first() {
-        return Finding::warning(check, format!("{message}; {warning}"), "see the warning of the provider");
+        return Finding::warning(check, format!("{message}; {warning}"))
+            .advice("see the warning of the provider");
     }
     let suffix = if hits == 0 { ", but finds nothing for a common word" } else { "" };
     Finding::ok(check, message + suffix)
@@ -260,7 +233,7 @@ fn unavailable(check: String, failure: FailureKind, reason: &str) -> Finding {
     let advice = match failure {
         FailureKind::Paused | FailureKind::Busy | FailureKind::Limited => {
             let advice = "lower `requests_per_second`, or raise the limits of the provider";
-            return Finding::warning(check, reason, advice);
+            return Finding::warning(check, reason).advice(advice);
         }
         FailureKind::Timeout => "check that the provider runs and is not overloaded, or raise `timeout_ms`",
         FailureKind::Unreachable => "check that the provider runs, its `url`, and the network",
@@ -272,7 +245,7 @@ fn unavailable(check: String, failure: FailureKind, reason: &str) -> Finding {
         }
         FailureKind::Internal => "see the log, and report this bug of websvc",
     };
-    Finding::problem(check, reason, advice)
+    Finding::problem(check, reason).advice(advice)
 }
 
 #[cfg(test)]
@@ -322,13 +295,13 @@ mod tests {
     fn pool_finding_depends_on_reachable_proxies() {
         let failed = || Some("p.test:1: connection refused".to_owned());
         for (proxies, expected) in [
-            (vec![(0, None), (1, None)], State::Ok),
-            (vec![(0, None), (1, failed())], State::Warning),
-            (vec![(0, failed())], State::Problem),
+            (vec![None, None], State::Ok),
+            (vec![None, failed()], State::Warning),
+            (vec![failed()], State::Problem),
         ] {
             assert_eq!(pool_finding("proxy.basic", &proxies).state, expected);
         }
-        let finding = pool_finding("proxy.basic", &[(0, None), (1, failed())]);
+        let finding = pool_finding("proxy.basic", &[None, failed()]);
         assert_eq!(finding.message, "1 of 2 reachable; [1] p.test:1: connection refused");
     }
 

@@ -1,11 +1,13 @@
 //! The result of a check.
 
+use std::time::{Duration, Instant};
+
 use serde::Serialize;
 
-use crate::output::Style;
+use crate::output::{self, Style};
 
-/// The state of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// The state of a check. The better one is less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
     /// Nothing to do.
@@ -27,25 +29,38 @@ pub(super) struct Finding {
     pub(super) advice: Option<String>,
 }
 
+/// A warning or a problem, which needs advice.
+#[must_use]
+pub(super) struct WithoutAdvice(Finding);
+
+impl WithoutAdvice {
+    pub(super) fn advice(self, advice: impl Into<String>) -> Finding {
+        Finding { advice: Some(advice.into()), ..self.0 }
+    }
+}
+
 impl Finding {
     pub(super) fn ok(check: impl Into<String>, message: impl Into<String>) -> Self {
         Self { check: check.into(), state: State::Ok, message: message.into(), advice: None }
     }
 
-    pub(super) fn warning(
-        check: impl Into<String>,
-        message: impl Into<String>,
-        advice: impl Into<String>,
-    ) -> Self {
-        Self { state: State::Warning, advice: Some(advice.into()), ..Self::ok(check, message) }
+    pub(super) fn warning(check: impl Into<String>, message: impl Into<String>) -> WithoutAdvice {
+        WithoutAdvice(Self { state: State::Warning, ..Self::ok(check, message) })
     }
 
-    pub(super) fn problem(
-        check: impl Into<String>,
-        message: impl Into<String>,
-        advice: impl Into<String>,
-    ) -> Self {
-        Self { state: State::Problem, advice: Some(advice.into()), ..Self::ok(check, message) }
+    pub(super) fn problem(check: impl Into<String>, message: impl Into<String>) -> WithoutAdvice {
+        WithoutAdvice(Self { state: State::Problem, ..Self::ok(check, message) })
+    }
+
+    /// Returns the problem of an invalid value, whose error names its key.
+    pub(super) fn invalid(check: impl Into<String>, error: &anyhow::Error) -> Self {
+        let advice = "correct the named value; `serve` does not start";
+        Self::problem(check, output::causes(error.as_ref())).advice(advice)
+    }
+
+    /// Returns the problem of a check that has ended with a panic.
+    pub(super) fn bug(check: &str, error: &dyn std::error::Error) -> Self {
+        Self::problem(check, error.to_string()).advice("report this bug of websvc")
     }
 }
 
@@ -65,4 +80,10 @@ impl State {
             Self::Problem => Style::Bold,
         }
     }
+}
+
+/// Returns the output of some work, and the time that it has taken.
+pub(super) async fn timed<T>(work: impl Future<Output = T>) -> (T, Duration) {
+    let started = Instant::now();
+    (work.await, started.elapsed())
 }

@@ -24,20 +24,17 @@ const RENEWAL_DAYS: i64 = 14;
 
 /// Checks the address and, if there is one, the certificate.
 pub(super) async fn check(config: &Config) -> Vec<Finding> {
-    let mut findings = vec![listen(config).await];
-    if let Some(Tls { cert, key }) = &config.server.tls {
+    let tls = config.server.tls.as_ref().map(|Tls { cert, key }| {
         let files = TlsFiles { cert: cert.clone(), key: key.clone() };
-        findings.push(match files.validity() {
+        match files.validity() {
             Ok(validity) => certificate(*validity.start(), *validity.end(), jiff::Timestamp::now().as_second()),
-            Err(error) => Finding::problem(
-                TLS,
-                output::causes(&error),
+            Err(error) => Finding::problem(TLS, output::causes(&error)).advice(
                 "use a certificate and its key as PEM files that this user can read; the certificate file has the host's \
                  certificate first, then the intermediate ones",
             ),
-        });
-    }
-    findings
+        }
+    });
+    std::iter::once(listen(config).await).chain(tls).collect()
 }
 
 async fn listen(config: &Config) -> Finding {
@@ -48,10 +45,13 @@ async fn listen(config: &Config) -> Finding {
                 listener.local_addr().map_or_else(|_| listen.clone(), |address| address.to_string());
             Finding::ok(LISTEN, format!("{address} is free"))
         }
-        Err(error) if error.kind() == ErrorKind::AddrInUse => in_use(config).await,
-        Err(error) => {
-            Finding::problem(LISTEN, format!("cannot listen on {listen}: {error}"), advice(error.kind()))
-        }
+        Err(error) if error.kind() == ErrorKind::AddrInUse => match readiness(config).await {
+            Some(readiness) => readiness_finding(listen, &readiness),
+            None => Finding::problem(LISTEN, format!("{listen} is in use by another program"))
+                .advice("stop that program, or use another address (`server.listen` or --listen)"),
+        },
+        Err(error) => Finding::problem(LISTEN, format!("cannot listen on {listen}: {error}"))
+            .advice(advice(error.kind())),
     }
 }
 
@@ -66,63 +66,36 @@ fn advice(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// Checks whether the program that uses the address is websvc.
-async fn in_use(config: &Config) -> Finding {
-    let listen = &config.server.listen;
-    match readiness(config).await {
-        Some(readiness) => readiness_finding(listen, &readiness),
-        None => Finding::problem(
-            LISTEN,
-            format!("{listen} is in use by another program"),
-            "stop that program, or use another address (`server.listen` or --listen)",
-        ),
-    }
-}
-
 fn readiness_finding(listen: &str, readiness: &ReadinessResponse) -> Finding {
     let ReadinessResponse { status, reason, checks, degraded, audit, .. } = readiness;
-    let running = format!("websvc is running on {listen}");
+    let warning = |text: &str| Finding::warning(LISTEN, format!("websvc is running on {listen} {text}"));
+    let problem = |text: &str| Finding::problem(LISTEN, format!("websvc is running on {listen} {text}"));
     match status {
         ReadinessStatus::Ready => {
             if let Some(problems) = super::audit::readiness_problems(audit) {
-                return Finding::warning(
-                    LISTEN,
-                    format!("{running} and is ready; audit events: {problems}"),
+                return warning(&format!("and is ready; audit events: {problems}")).advice(
                     "see the checks of audit events below; queued events are delivered when the sink accepts them, \
                      unless the spool (`audit.max_bytes`) is full before",
                 );
             }
             if degraded.is_empty() {
-                return Finding::ok(LISTEN, format!("{running} and is ready"));
+                return Finding::ok(LISTEN, format!("websvc is running on {listen} and is ready"));
             }
-            Finding::warning(
-                LISTEN,
-                format!("{running} and is ready, but degraded: {}", degraded.join(", ")),
-                "see the checks of these parts below, and /ready for the reason",
-            )
+            warning(&format!("and is ready, but degraded: {}", degraded.join(", ")))
+                .advice("see the checks of these parts below, and /ready for the reason")
         }
-        ReadinessStatus::Stopping => Finding::warning(
-            LISTEN,
-            format!("{running} and is stopping"),
-            "wait until its requests in flight are finished",
-        ),
+        ReadinessStatus::Stopping => {
+            warning("and is stopping").advice("wait until its requests in flight are finished")
+        }
         ReadinessStatus::NotReady => {
             if let Some(reason) = reason {
-                return Finding::problem(
-                    LISTEN,
-                    format!("{running} and is not ready: {reason}"),
-                    "see the checks of the disk and of the database",
-                );
+                return problem(&format!("and is not ready: {reason}"))
+                    .advice("see the checks of the disk and of the database");
             }
-            let unavailable = [("database", checks.store), ("index", checks.index), ("cache", checks.cache)];
-            let unavailable =
-                unavailable.into_iter().filter(|(_, condition)| *condition != ComponentStatus::Ok);
+            let parts = [("database", checks.store), ("index", checks.index), ("cache", checks.cache)];
+            let unavailable = parts.into_iter().filter(|(_, condition)| *condition != ComponentStatus::Ok);
             let unavailable = unavailable.map(|(name, _)| name).collect::<Vec<_>>().join(" and ");
-            Finding::problem(
-                LISTEN,
-                format!("{running} without its {unavailable}"),
-                "see its log, then restart it",
-            )
+            problem(&format!("without its {unavailable}")).advice("see its log, then restart it")
         }
     }
 }
@@ -160,12 +133,12 @@ fn certificate(start: i64, end: i64, now: i64) -> Finding {
     };
     let renew = "renew the certificate; a running service reloads the files";
     if now > end {
-        Finding::problem(TLS, format!("the certificate expired on {}", day(end)), renew)
+        Finding::problem(TLS, format!("the certificate expired on {}", day(end))).advice(renew)
     } else if now < start {
         let advice = "check the clock of this machine, or use a certificate that is valid today";
-        Finding::problem(TLS, format!("the certificate is not valid before {}", day(start)), advice)
+        Finding::problem(TLS, format!("the certificate is not valid before {}", day(start))).advice(advice)
     } else if end - now < RENEWAL_DAYS * DAY_SECONDS {
-        Finding::warning(TLS, format!("the certificate expires on {}", day(end)), renew)
+        Finding::warning(TLS, format!("the certificate expires on {}", day(end))).advice(renew)
     } else {
         Finding::ok(TLS, format!("the certificate is valid until {}", day(end)))
     }

@@ -6,14 +6,14 @@ mod trial;
 
 use std::time::{Duration, Instant};
 
-use websvc_model::{FailoverModel, Model, ModelError, OpenAi};
+use anyhow::Result;
+use websvc_model::{Model, ModelError, OpenAi};
 
-use super::finding::{Finding, State};
+use super::finding::{Finding, State, timed};
 use crate::app;
 use crate::config::{Agent, Config};
-use crate::output;
 
-const CHECK: &str = "language model";
+pub(super) const CHECK: &str = "language model";
 
 const AGENT_CHECK: &str = "agent runs";
 
@@ -27,42 +27,23 @@ struct Place<'a> {
     models: &'a [OpenAi],
 }
 
-/// Checks each language model of each configured endpoint, and says whether agent runs are possible.
-pub(super) async fn check(config: &Config) -> Vec<Finding> {
-    let model = match app::model(config) {
-        Ok(model) => model,
-        Err(error) => {
-            let advice = "correct the named value; `serve` does not start";
-            return vec![Finding::problem(CHECK, output::causes(error.as_ref()), advice)];
-        }
+/// Checks each language model of each configured endpoint, and says whether agent runs are possible. The endpoints are
+/// checked one after the other, because several may be on one machine.
+pub(super) async fn check(config: &Config) -> Result<Vec<Finding>> {
+    let Some(model) = app::model(config)? else {
+        return Ok(vec![Finding::ok(AGENT_CHECK, "off (no llm.base_url and llm.model)")]);
     };
-    let Some(model) = model else {
-        return vec![Finding::ok(AGENT_CHECK, "off (no llm.base_url and llm.model)")];
-    };
-    let mut findings = check_endpoints(&model).await;
-    findings.push(agent_finding(config, model.can_complete(), best_state(&findings)));
-    findings
-}
-
-/// Checks the endpoints one after the other, because several may be on one machine.
-async fn check_endpoints(model: &FailoverModel) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, models) in model.models().enumerate() {
         findings.extend(Place { index, models }.check().await);
     }
-    findings
+    findings.push(agent_finding(config, model.can_complete(), best_state(&findings)));
+    Ok(findings)
 }
 
 /// Returns the best state: agent runs are possible if one of the endpoints works.
 fn best_state(findings: &[Finding]) -> State {
-    let has = |state| findings.iter().any(|finding| finding.state == state);
-    if has(State::Ok) {
-        State::Ok
-    } else if has(State::Warning) {
-        State::Warning
-    } else {
-        State::Problem
-    }
+    findings.iter().map(|finding| finding.state).min().unwrap_or(State::Problem)
 }
 
 /// Says whether agent runs are possible with a model in this state.
@@ -72,11 +53,10 @@ fn agent_finding(config: &Config, can_complete: bool, model: State) -> Finding {
     }
     let Agent { concurrency, concurrency_per_team, max_steps, max_seconds, .. } = &config.agent;
     match model {
-        State::Problem => Finding::warning(
-            AGENT_CHECK,
-            "every run would fail, because the language model does not work",
-            "correct the language model first",
-        ),
+        State::Problem => {
+            Finding::warning(AGENT_CHECK, "every run would fail, because the language model does not work")
+                .advice("correct the language model first")
+        }
         State::Ok | State::Warning => Finding::ok(
             AGENT_CHECK,
             format!(
@@ -91,9 +71,7 @@ impl Place<'_> {
     /// Fetches the list of models, and sends a small prompt to each model.
     async fn check(self) -> Vec<Finding> {
         let Some(default) = self.models.first() else { return Vec::new() };
-        let started = Instant::now();
-        let listed = default.models(started + LIST_TIMEOUT).await;
-        let elapsed = started.elapsed();
+        let (listed, elapsed) = timed(default.models(Instant::now() + LIST_TIMEOUT)).await;
         if let Err(error @ (ModelError::Unreachable { .. } | ModelError::Timeout { .. })) = &listed {
             return vec![self.failed(self.name_of(None), error)];
         }
@@ -115,25 +93,21 @@ impl Place<'_> {
     }
 
     async fn try_model(self, name: &str, model: &OpenAi) -> Finding {
+        let section = self.section();
         match trial::run(model).await {
             Ok(trial) => trial.finding(name),
-            Err(ModelError::InvalidResponse { reason, usage: _ }) => Finding::warning(
-                name,
-                format!("its response to a small prompt cannot be used: {reason}"),
-                format!(
-                    "set `{}.reasoning_effort` if the model reasons, or use another model",
-                    self.section()
-                ),
-            ),
-            Err(error @ ModelError::Timeout { .. }) => Finding::warning(
-                name,
-                format!("a small prompt: {error}"),
-                format!(
-                    "wait until the model is loaded, or use a smaller one; `{}.timeout_ms` is the maximum for \
-                         larger prompts",
-                    self.section()
-                ),
-            ),
+            Err(ModelError::InvalidResponse { reason, usage: _ }) => {
+                let message = format!("its response to a small prompt cannot be used: {reason}");
+                Finding::warning(name, message).advice(format!(
+                    "set `{section}.reasoning_effort` if the model reasons, or use another model"
+                ))
+            }
+            Err(error @ ModelError::Timeout { .. }) => {
+                Finding::warning(name, format!("a small prompt: {error}")).advice(format!(
+                    "wait until the model is loaded, or use a smaller one; `{section}.timeout_ms` is the maximum for \
+                     larger prompts"
+                ))
+            }
             Err(error) => self.failed(name.to_owned(), &error),
         }
     }
@@ -146,14 +120,11 @@ impl Place<'_> {
             return Finding::ok(name, format!("{message} and has {}", names.join(" and ")));
         }
         let section = self.section();
-        Finding::warning(
-            name,
-            format!("{message}, but does not list {}", unknown.join(" and ")),
-            format!(
-                "check `{section}.model`, `{section}.models` and `{section}.rerank_model`; a model proxy may have more \
-                 models than it lists"
-            ),
-        )
+        let message = format!("{message}, but does not list {}", unknown.join(" and "));
+        Finding::warning(name, message).advice(format!(
+            "check `{section}.model`, `{section}.models` and `{section}.rerank_model`; a model proxy may have more \
+             models than it lists"
+        ))
     }
 
     fn failed(self, name: String, error: &ModelError) -> Finding {
@@ -179,7 +150,7 @@ impl Place<'_> {
                 format!("check that the endpoint runs, `{section}.base_url`, and the network")
             }
         };
-        Finding::problem(name, error.to_string(), advice)
+        Finding::problem(name, error.to_string()).advice(advice)
     }
 
     fn section(self) -> String {
@@ -196,15 +167,10 @@ impl Place<'_> {
 
 /// Joins two findings of one check.
 fn join(first: Finding, second: Finding) -> Finding {
-    let state = match (first.state, second.state) {
-        (State::Problem, _) | (_, State::Problem) => State::Problem,
-        (State::Warning, _) | (_, State::Warning) => State::Warning,
-        (State::Ok, State::Ok) => State::Ok,
-    };
     let advice: Vec<String> = first.advice.into_iter().chain(second.advice).collect();
     Finding {
         check: first.check,
-        state,
+        state: first.state.max(second.state),
         message: format!("{}; {}", first.message, second.message),
         advice: (!advice.is_empty()).then(|| advice.join("; ")),
     }

@@ -59,11 +59,11 @@ fn open_files(limit: u64, max_connections: u64) -> Finding {
     Finding::warning(
         FILES,
         format!("up to {limit}; up to {required} may be needed for the configured number of connections"),
-        format!(
-            "raise the limit (`ulimit -n {required}`, systemd: LimitNOFILE={required}), or lower \
-             `server.max_connections`"
-        ),
     )
+    .advice(format!(
+        "raise the limit (`ulimit -n {required}`, systemd: LimitNOFILE={required}), or lower \
+             `server.max_connections`"
+    ))
 }
 
 /// Returns the available memory in bytes, limited by the control group.
@@ -93,11 +93,8 @@ fn memory(available: u64, config: &Config) -> Finding {
     if available >= required {
         return Finding::ok(MEMORY, message);
     }
-    Finding::warning(
-        MEMORY,
-        message,
-        "add memory, or lower `fetch.max_body_bytes` and `cache.output_memory_bytes`",
-    )
+    Finding::warning(MEMORY, message)
+        .advice("add memory, or lower `fetch.max_body_bytes` and `cache.output_memory_bytes`")
 }
 
 fn modified_at(path: Option<&Path>) -> Option<i64> {
@@ -121,7 +118,7 @@ fn clock(now: i64, installed: Option<i64>) -> Finding {
     let advice =
         "set the clock (timedatectl set-ntp true, chrony): the age of pages and certificates depends on it";
     if !(MIN_TIME..MAX_TIME).contains(&now) {
-        return Finding::problem(CLOCK, format!("{} is not plausible", shown(now)), advice);
+        return Finding::problem(CLOCK, format!("{} is not plausible", shown(now))).advice(advice);
     }
     match installed.filter(|&installed| installed > now.saturating_add(TOLERANCE_SECONDS)) {
         Some(installed) => Finding::warning(
@@ -131,8 +128,8 @@ fn clock(now: i64, installed: Option<i64>) -> Finding {
                 shown(now),
                 shown(installed)
             ),
-            advice,
-        ),
+        )
+        .advice(advice),
         None => Finding::ok(CLOCK, shown(now)),
     }
 }

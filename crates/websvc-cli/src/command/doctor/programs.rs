@@ -1,5 +1,6 @@
 //! Checks of other processes: document workers, OCR programs, the browser.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,9 +10,7 @@ use websvc_scrape::{DocumentReader, ReadOptions};
 
 use super::finding::Finding;
 use crate::app;
-use crate::args::Common;
 use crate::config::Config;
-use crate::data_dir::DataDir;
 use crate::output;
 
 const DOCUMENTS: &str = "documents";
@@ -46,22 +45,12 @@ const SET_INTERPRETERS: &str = "see \"Real interpreters\" on the page \"Code in 
 const ALLOW_SANDBOX: &str = "run websvc as a separate user, not as root, on a system that allows user namespaces \
     (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0)";
 
-/// Checks the document workers, the OCR programs and the browser.
-pub(super) async fn check(common: &Common, config: Option<&Config>) -> Vec<Finding> {
-    let documents = documents().await;
+/// Checks the document workers and the OCR programs.
+pub(super) async fn check() -> Vec<Finding> {
     let ocr = websvc_transport::spawn_blocking(|| {
-        let programs = Programs { tesseract: tesseract(), pdftoppm: first_line("pdftoppm", &["-v"]) };
-        programs.finding()
+        Programs { tesseract: tesseract(), pdftoppm: first_line("pdftoppm", &["-v"]) }.finding()
     });
-    let ocr = ocr
-        .await
-        .unwrap_or_else(|error| Finding::problem(OCR, error.to_string(), "report this bug of websvc"));
-    let mut findings = vec![documents, ocr];
-    if let Some(config) = config {
-        findings.extend(browser(config).await);
-        findings.extend(interpreters(common, config).await);
-    }
-    findings
+    vec![documents().await, ocr.await.unwrap_or_else(|error| Finding::bug(OCR, &error))]
 }
 
 /// Parses a document in a worker, as the service does.
@@ -71,9 +60,7 @@ async fn documents() -> Finding {
     let table = "tea,grams\ngreen,4\n".into();
     match reader.read(DocumentKind::Csv, table, &ReadOptions::default(), deadline).await {
         Ok(_) => Finding::ok(DOCUMENTS, "a worker process can parse documents"),
-        Err(error) => Finding::problem(
-            DOCUMENTS,
-            output::causes(&error),
+        Err(error) => Finding::problem(DOCUMENTS, output::causes(&error)).advice(
             "allow websvc to start worker processes with 256 MB of address space each (limits, seccomp)",
         ),
     }
@@ -89,27 +76,23 @@ struct Programs {
 
 impl Programs {
     fn finding(&self) -> Finding {
-        let consequence = "scanned PDF pages have no text";
-        match (&self.tesseract, &self.pdftoppm) {
+        let missing = match (&self.tesseract, &self.pdftoppm) {
             (Some((tesseract, languages)), Some(pdftoppm)) => {
                 let installed = languages.join(", ");
                 if languages.iter().any(|language| language == LANGUAGE) {
                     return Finding::ok(OCR, format!("{tesseract} ({installed}), {pdftoppm}"));
                 }
-                Finding::warning(
-                    OCR,
-                    format!("{tesseract} does not have the required language {LANGUAGE}, only: {installed}"),
-                    format!(
-                        "install it: tesseract-ocr-{LANGUAGE}, tesseract-ocr-data-{LANGUAGE} or tesseract-langpack-{LANGUAGE}"
-                    ),
-                )
+                let message =
+                    format!("{tesseract} does not have the required language {LANGUAGE}, only: {installed}");
+                return Finding::warning(OCR, message).advice(format!(
+                    "install it: tesseract-ocr-{LANGUAGE}, tesseract-ocr-data-{LANGUAGE} or tesseract-langpack-{LANGUAGE}"
+                ));
             }
-            (None, None) => {
-                Finding::warning(OCR, format!("no tesseract and no pdftoppm: {consequence}"), INSTALL_OCR)
-            }
-            (None, Some(_)) => Finding::warning(OCR, format!("no tesseract: {consequence}"), INSTALL_OCR),
-            (Some(_), None) => Finding::warning(OCR, format!("no pdftoppm: {consequence}"), INSTALL_OCR),
-        }
+            (None, None) => "no tesseract and no pdftoppm",
+            (None, Some(_)) => "no tesseract",
+            (Some(_), None) => "no pdftoppm",
+        };
+        Finding::warning(OCR, format!("{missing}: scanned PDF pages have no text")).advice(INSTALL_OCR)
     }
 }
 
@@ -134,18 +117,15 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
 }
 
 /// Checks the browser. A local one is located and not started; a remote one is connected.
-async fn browser(config: &Config) -> Vec<Finding> {
+pub(super) async fn browser(config: &Config) -> Vec<Finding> {
     let result = app::client(config).and_then(|client| app::browser(config, &client));
     let browser = match result {
         Ok(Some(browser)) => browser,
         Ok(None) => return vec![Finding::ok(BROWSER, "off (browser.concurrency = 0)")],
         // The check of the values reports it, too.
         Err(error) => {
-            return vec![Finding::warning(
-                BROWSER,
-                format!("not checked: {}", output::causes(error.as_ref())),
-                "fix this first",
-            )];
+            let message = format!("not checked: {}", output::causes(error.as_ref()));
+            return vec![Finding::warning(BROWSER, message).advice("fix this first")];
         }
     };
     if config.browser.cdp_url.is_some() {
@@ -154,30 +134,31 @@ async fn browser(config: &Config) -> Vec<Finding> {
     let consequence = "pages that need JavaScript stay empty, and screenshots and actions are not available";
     match browser.executable() {
         Ok(path) => {
-            let warnings = browser.health().warnings.into_iter();
-            let warnings = warnings.map(|warning| {
+            let warnings = browser.health().warnings.into_iter().map(|warning| {
                 let advice = if warning.contains("certutil") { INSTALL_CERTUTIL } else { ALLOW_SANDBOX };
-                Finding::warning(BROWSER_SECURITY, warning, advice)
+                Finding::warning(BROWSER_SECURITY, warning).advice(advice)
             });
             std::iter::once(Finding::ok(BROWSER, path.display().to_string())).chain(warnings).collect()
         }
-        Err(error) => vec![Finding::warning(BROWSER, format!("{error}: {consequence}"), INSTALL_BROWSER)],
+        Err(error) => {
+            vec![Finding::warning(BROWSER, format!("{error}: {consequence}")).advice(INSTALL_BROWSER)]
+        }
     }
 }
 
 /// Runs a first program with each configured interpreter, as the service does at its start.
-async fn interpreters(common: &Common, config: &Config) -> Vec<Finding> {
-    // A directory that cannot be located is a finding of its own.
-    let data_dir = DataDir::locate(common.data_dir.as_deref()).unwrap_or_default();
-    let prepared = match app::interpreters_of(config, &data_dir).await {
-        Ok(prepared) => prepared,
-        Err(error) => return vec![Finding::problem(INTERPRETERS, error.to_string(), SET_INTERPRETERS)],
-    };
-    let findings = prepared.into_iter().map(|(key, interpreter)| match interpreter {
-        Ok(interpreter) => Finding::ok(INTERPRETERS, interpreter.to_string()),
-        Err(error) => Finding::problem(INTERPRETERS, format!("{key}: {error}"), SET_INTERPRETERS),
-    });
-    findings.collect()
+pub(super) async fn interpreters(data_dir: &Path, config: &Config) -> Vec<Finding> {
+    let problem = |text: String| Finding::problem(INTERPRETERS, text).advice(SET_INTERPRETERS);
+    match app::interpreters_of(config, data_dir).await {
+        Ok(prepared) => {
+            let findings = prepared.into_iter().map(|(key, interpreter)| match interpreter {
+                Ok(interpreter) => Finding::ok(INTERPRETERS, interpreter.to_string()),
+                Err(error) => problem(format!("{key}: {error}")),
+            });
+            findings.collect()
+        }
+        Err(error) => vec![problem(error.to_string())],
+    }
 }
 
 /// Connects to a remote browser as the service does, and disconnects.
@@ -188,9 +169,7 @@ async fn remote_browser(browser: &Browser) -> Finding {
         Ok(()) => {
             Finding::ok(BROWSER, "the remote browser responds and can reach the egress proxy of this service")
         }
-        Err(error) => Finding::problem(
-            BROWSER,
-            output::causes(&error),
+        Err(error) => Finding::problem(BROWSER, output::causes(&error)).advice(
             "check that it runs with --remote-debugging-port at `browser.cdp_url`, and that it can reach this \
              service at `browser.egress_host` (default: `browser.egress_listen`) on any port",
         ),
@@ -227,7 +206,7 @@ mod tests {
 
     #[tokio::test]
     async fn local_browser_is_found_missing_or_off() {
-        let check = async |path: &std::path::Path, concurrency| {
+        let check = async |path: &Path, concurrency| {
             let mut config = Config::default();
             config.browser.path = Some(path.to_owned());
             config.browser.concurrency = concurrency;

@@ -65,22 +65,22 @@ async fn try_session(browser: &Browser, config: &Config) -> Vec<Finding> {
 
 fn start_failure(error: &BrowserError, limit: Duration) -> Finding {
     match error {
-        BrowserError::Missing { .. } => Finding::warning(
-            SESSIONS,
-            format!("{error}: browser sessions are not available"),
-            programs::INSTALL_BROWSER,
-        ),
-        BrowserError::Deadline => Finding::problem(
-            SESSIONS,
-            format!("Chromium did not open a page within {} s", limit.as_secs()),
-            "raise `interact.open_timeout_s`, or give the machine more processors",
-        ),
-        other => Finding::problem(
-            SESSIONS,
-            format!("Chromium does not start: {}", output::causes(other)),
-            "start it by hand with --headless --dump-dom about:blank to see its messages; install missing libraries, \
-             or switch sessions off with `interact.max_sessions = 0`",
-        ),
+        BrowserError::Missing { .. } => {
+            Finding::warning(SESSIONS, format!("{error}: browser sessions are not available"))
+                .advice(programs::INSTALL_BROWSER)
+        }
+        BrowserError::Deadline => {
+            let message = format!("Chromium did not open a page within {} s", limit.as_secs());
+            Finding::problem(SESSIONS, message)
+                .advice("raise `interact.open_timeout_s`, or give the machine more processors")
+        }
+        other => {
+            let message = format!("Chromium does not start: {}", output::causes(other));
+            Finding::problem(SESSIONS, message).advice(
+                "start it by hand with --headless --dump-dom about:blank to see its messages; install missing libraries, \
+                 or switch sessions off with `interact.max_sessions = 0`",
+            )
+        }
     }
 }
 
@@ -89,7 +89,8 @@ async fn code(session: &InteractiveBrowser) -> Finding {
     let runner = match app::worker_config() {
         Ok(worker) => Sandbox::new(worker, Vec::new()),
         Err(error) => {
-            return Finding::problem(CODE, output::causes(error.as_ref()), "report this bug of websvc");
+            return Finding::problem(CODE, output::causes(error.as_ref()))
+                .advice("report this bug of websvc");
         }
     };
     let connecting = session.connector().connect_to_page(ClientRole::Controls, None).await;
@@ -101,11 +102,10 @@ async fn code(session: &InteractiveBrowser) -> Finding {
                 Program { language: Language::Node, code: "1 + 1".to_owned(), timeout: CODE_TIMEOUT };
             code_finding(&runner.run(program, page, Box::new(PageChannel(channel))).await)
         }
-        Err(error) => Finding::problem(
-            CODE,
-            format!("no program can reach the page: {}", output::causes(&error)),
-            "run the command again; if it repeats, report this bug of websvc",
-        ),
+        Err(error) => {
+            Finding::problem(CODE, format!("no program can reach the page: {}", output::causes(&error)))
+                .advice("run the command again; if it repeats, report this bug of websvc")
+        }
     }
 }
 
@@ -119,9 +119,7 @@ fn code_finding(outcome: &Outcome) -> Finding {
         (false, "") => format!("the worker ended with the exit code {}", outcome.exit_code),
         (false, reason) => format!("the worker cannot run a program: {reason}"),
     };
-    Finding::problem(
-        CODE,
-        message,
+    Finding::problem(CODE, message).advice(
         "allow websvc to start worker processes (limits of processes and address space, seccomp, a file system that \
          allows execution)",
     )
@@ -138,15 +136,12 @@ fn memory(available: u64, max_sessions: usize, limit: u64) -> Finding {
         return Finding::warning(
             MEMORY,
             format!("{needed}; browser.max_memory_bytes is {limit_shown}, beyond which pages are stopped"),
-            "lower `interact.max_sessions`, or raise `browser.max_memory_bytes`",
-        );
+        )
+        .advice("lower `interact.max_sessions`, or raise `browser.max_memory_bytes`");
     }
     if required > available {
-        return Finding::warning(
-            MEMORY,
-            format!("{needed}; {available_shown} available"),
-            "add memory, or lower `interact.max_sessions`",
-        );
+        return Finding::warning(MEMORY, format!("{needed}; {available_shown} available"))
+            .advice("add memory, or lower `interact.max_sessions`");
     }
     Finding::ok(MEMORY, format!("{needed}; {available_shown} available"))
 }

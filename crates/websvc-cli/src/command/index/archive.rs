@@ -7,10 +7,9 @@ use url::Url;
 use websvc::types::index::IndexDocument;
 use websvc_documents::DocumentKind;
 
-use super::document;
-use super::item::{Item, ReadFailure, SkipReason};
+use super::document::page_of_document;
+use super::item::{DocumentVisitor, Item, ReadFailure, SkipReason};
 use super::page::{Origin, page};
-use super::reader::DocumentVisitor;
 use super::response::{HttpResponse, HttpResponseError};
 use super::warc::{MAX_BLOCK_BYTES, ReadOutcome, Record, Records};
 
@@ -67,26 +66,16 @@ fn document(record: Record) -> Result<Box<IndexDocument>, ReadFailure> {
     if response.status != 200 {
         return Err(skipped(SkipReason::NotOk));
     }
-    let document = DocumentKind::detect(&response.body, Some(&response.content_type));
-    if document.is_none() && !is_html(&response.content_type) {
-        return Err(skipped(SkipReason::NotHtml));
-    }
-    if let Some(kind) = document {
-        let html = document::to_html(kind, response.body)?;
-        let mut page =
-            page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::Web(&response.robots))?;
-        page.content_type = Some(kind.media_type().to_owned());
-        return if page.body.trim().is_empty() { Err(skipped(SkipReason::NoText)) } else { Ok(page) };
-    }
-    // Content that is labeled as HTML but is not is detected by its first bytes.
-    let page = page(&url, &response.body, &response.content_type, Origin::Web(&response.robots));
-    let page = page.map_err(|failure| {
-        if failure.kind == SkipReason::Broken { skipped(SkipReason::NotHtml) } else { failure }
-    })?;
-    if page.body.trim().is_empty() {
-        return Err(skipped(SkipReason::NoText));
-    }
-    Ok(page)
+    let origin = Origin::Web(&response.robots);
+    let page = match DocumentKind::detect(&response.body, Some(&response.content_type)) {
+        Some(kind) => page_of_document(&url, kind, response.body, origin)?,
+        None if !is_html(&response.content_type) => return Err(skipped(SkipReason::NotHtml)),
+        // Content that is labeled as HTML but is not is detected by its first bytes.
+        None => page(&url, &response.body, &response.content_type, origin).map_err(|failure| {
+            if failure.kind == SkipReason::Broken { skipped(SkipReason::NotHtml) } else { failure }
+        })?,
+    };
+    if page.body.trim().is_empty() { Err(skipped(SkipReason::NoText)) } else { Ok(page) }
 }
 
 fn is_html(content_type: &str) -> bool {

@@ -15,7 +15,7 @@ use super::item::{Item, ReadFailure, SkipReason};
 use super::reader;
 use super::sink::ServerSink;
 use crate::CommandContext;
-use crate::app::{self, IndexMode, ensure_complete};
+use crate::app::{self, ensure_complete};
 use crate::args::Import;
 use crate::command::search::client;
 use crate::output;
@@ -46,7 +46,7 @@ struct Report {
 
 impl Report {
     fn new() -> Self {
-        let skipped = SkipReason::ALL.into_iter().map(|reason| (reason, 0)).collect();
+        let skipped = SkipReason::all().map(|reason| (reason, 0)).collect();
         Self { documents: 0, errors: 0, skipped, elapsed_ms: 0 }
     }
 
@@ -63,8 +63,7 @@ pub(super) async fn import(context: CommandContext, arguments: Import) -> Result
         Some(_) => (Box::new(ServerSink(client(&arguments.remote)?)), None),
         None => {
             app::UnsearchedIndex::warn(&context.config);
-            let access = IndexMode::Write(context.data_dir.lock()?);
-            let app = app::open(&context.config, &context.data_dir, access)?;
+            let app = context.open_to_write()?;
             (app.sink(), Some(app))
         }
     };
@@ -137,15 +136,14 @@ async fn import_paths(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dy
 }
 
 fn print(report: &Report, as_json: bool) -> Result<()> {
-    if as_json {
-        return output::json(report);
-    }
-    let Report { documents, errors, skipped, elapsed_ms } = report;
-    let reasons = skipped.iter().filter(|(_, count)| **count > 0);
-    let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{count} {}", reason.label())).collect();
-    let suffix =
-        if reasons.is_empty() { String::new() } else { format!("; skipped: {}", reasons.join(", ")) };
-    let documents = counted(*documents, "document", "documents");
-    let errors = counted(*errors, "error", "errors");
-    output::line(&format!("{documents} indexed, {errors} in {elapsed_ms} ms{suffix}"))
+    output::json_or_line(as_json, report, || {
+        let Report { documents, errors, skipped, elapsed_ms } = report;
+        let reasons = skipped.iter().filter(|(_, count)| **count > 0);
+        let reasons = reasons.map(|(reason, count)| format!("{count} {}", reason.label()));
+        let reasons = reasons.collect::<Vec<_>>().join(", ");
+        let suffix = if reasons.is_empty() { String::new() } else { format!("; skipped: {reasons}") };
+        let documents = counted(*documents, "document", "documents");
+        let errors = counted(*errors, "error", "errors");
+        format!("{documents} indexed, {errors} in {elapsed_ms} ms{suffix}")
+    })
 }

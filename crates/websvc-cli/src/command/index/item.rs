@@ -5,6 +5,12 @@ use std::fmt::Display;
 use serde::Serialize;
 use websvc::types::index::IndexDocument;
 
+/// Maximum size of a file or line.
+pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A callback for each item. An error ends the reading.
+pub(super) type DocumentVisitor<'a> = dyn FnMut(Item) -> anyhow::Result<()> + 'a;
+
 /// An item of an input.
 pub(super) enum Item {
     /// A document.
@@ -70,28 +76,24 @@ pub(super) enum SkipReason {
 }
 
 impl SkipReason {
-    pub(super) const ALL: [Self; 8] = [
-        Self::NotAPage,
-        Self::NotOk,
-        Self::NotHtml,
-        Self::NoText,
-        Self::Noindex,
-        Self::TooLarge,
-        Self::Broken,
-        Self::Unsupported,
+    /// All reasons, each with its label after a number.
+    const LABELS: [(Self, &str); 8] = [
+        (Self::NotAPage, "not a page"),
+        (Self::NotOk, "not status 200"),
+        (Self::NotHtml, "not HTML"),
+        (Self::NoText, "without text"),
+        (Self::Noindex, "noindex"),
+        (Self::TooLarge, "too large"),
+        (Self::Broken, "broken"),
+        (Self::Unsupported, "of an unsupported format"),
     ];
+
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        Self::LABELS.into_iter().map(|(reason, _)| reason)
+    }
 
     /// Returns the label of the reason after a number.
     pub(super) fn label(self) -> &'static str {
-        match self {
-            Self::NotAPage => "not a page",
-            Self::NotOk => "not status 200",
-            Self::NotHtml => "not HTML",
-            Self::NoText => "without text",
-            Self::Noindex => "noindex",
-            Self::TooLarge => "too large",
-            Self::Broken => "broken",
-            Self::Unsupported => "of an unsupported format",
-        }
+        Self::LABELS.iter().find(|(reason, _)| *reason == self).map_or("", |(_, label)| label)
     }
 }

@@ -8,10 +8,9 @@ use serde_json::{Map, Value};
 use url::Url;
 use websvc::types::index::IndexDocument;
 
-use super::item::{Item, ReadFailure, SkipReason};
+use super::item::{DocumentVisitor, Item, MAX_BYTES, ReadFailure, SkipReason};
 use super::lines::{Line, read_line};
 use super::page::{Origin, markdown_to_html, page};
-use super::reader::{DocumentVisitor, MAX_BYTES};
 
 const HTML: &str = "text/html; charset=utf-8";
 

@@ -10,22 +10,16 @@ use websvc::types::index::IndexDocument;
 use websvc_documents::DocumentKind;
 
 use super::compressed::{CompressedReader, Compression};
-use super::document;
-use super::item::{Item, ReadFailure, SkipReason};
+use super::document::page_of_document;
+use super::item::{DocumentVisitor, Item, MAX_BYTES, ReadFailure, SkipReason};
 use super::page::{Origin, markdown_to_html, page};
 use super::{archive, json_lines};
-
-/// Maximum size of a file or line.
-pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Extensions of text files that are read from a directory.
 const TEXT_EXTENSIONS: &[&str] = &["htm", "html", "markdown", "md", "txt"];
 
 /// Extensions of unsupported files with text, which are reported instead of silently skipped.
 const UNSUPPORTED_EXTENSIONS: &[&str] = &["zim"];
-
-/// A callback for each item. An error ends the reading.
-pub(super) type DocumentVisitor<'a> = dyn FnMut(Item) -> Result<()> + 'a;
 
 /// The kind of a file, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,26 +144,21 @@ fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<Inde
     }
     let url = file_url(path, root, base_url).map_err(|error| ReadFailure::broken(&error))?;
     let extension = file_extension(path);
-    if let Some(named) = extension.as_deref().and_then(DocumentKind::from_extension) {
+    let document = if let Some(named) = extension.as_deref().and_then(DocumentKind::from_extension) {
         // The extension may be wrong, and the content of a password-protected file has another format.
         let kind = DocumentKind::detect(&bytes, Some(named.media_type())).unwrap_or(named);
-        let html = document::to_html(kind, bytes)?;
-        let mut document = page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::LocalFile)?;
-        document.content_type = Some(kind.media_type().to_owned());
-        return if document.body.trim().is_empty() { Err(ReadFailure::no_text()) } else { Ok(document) };
-    }
-    let document = match extension.as_deref() {
-        Some("md" | "markdown") => {
-            let html = markdown_to_html(&String::from_utf8_lossy(&bytes));
-            page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::LocalFile)
+        page_of_document(&url, kind, bytes, Origin::LocalFile)
+    } else {
+        match extension.as_deref() {
+            Some("md" | "markdown") => {
+                let html = markdown_to_html(&String::from_utf8_lossy(&bytes));
+                page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::LocalFile)
+            }
+            Some("txt") => page(&url, &bytes, "text/plain", Origin::LocalFile),
+            _ => page(&url, &bytes, "text/html", Origin::LocalFile),
         }
-        Some("txt") => page(&url, &bytes, "text/plain", Origin::LocalFile),
-        _ => page(&url, &bytes, "text/html", Origin::LocalFile),
     }?;
-    if document.body.trim().is_empty() {
-        return Err(ReadFailure::no_text());
-    }
-    Ok(document)
+    if document.body.trim().is_empty() { Err(ReadFailure::no_text()) } else { Ok(document) }
 }
 
 /// Returns the URL of a file: the base URL with the path of the file relative to the directory.

@@ -43,6 +43,6 @@ impl ServerSink {
 /// Prints the warning of a response, if there is one.
 fn print_warning(response: IndexUploadResponse) {
     if let Some(warning) = response.warning {
-        output::note(&format!("warning: {warning}"));
+        output::warn(&warning);
     }
 }

@@ -15,9 +15,9 @@ use websvc_store::{
 use websvc_types::counted;
 use websvc_validate::{Checked, Policy, read_request, read_with_request};
 
-use super::{JobRequestKind, Part, State};
+use super::{JobRequestKind, Part};
 use crate::CommandContext;
-use crate::app::{self, App, IndexMode};
+use crate::app::App;
 use crate::command::search::rejection_error;
 use crate::output;
 
@@ -60,14 +60,8 @@ struct JobDraft {
 
 impl LocalJob {
     pub(super) async fn start(context: &CommandContext, request_kind: JobRequestKind) -> Result<Self> {
-        let access = IndexMode::Write(context.data_dir.lock()?);
-        let app = app::open(&context.config, &context.data_dir, access)?;
-        let jobs = Jobs::new(
-            &app.engine,
-            app.store.clone(),
-            app.artifacts.clone(),
-            app::jobs_config(&context.config),
-        );
+        let app = context.open_to_write()?;
+        let jobs = app.jobs(&context.config);
         jobs.join_for_single_job().await?;
         let kind = match request_kind.kind() {
             websvc::JobKind::Crawl => JobKind::Crawl,
@@ -120,7 +114,7 @@ impl LocalJob {
         };
         // The record was read first: if the job had ended by then, these are its last documents.
         self.has_ended = record.state != JobState::Running && page.next.is_none();
-        Ok(Some(Part { state: State::from_response(&job_status(&record, Vec::new(), None)), documents }))
+        Ok(Some(Part { state: job_status(&record, Vec::new(), None), documents }))
     }
 
     pub(super) async fn errors(&self) -> Result<JobErrorsResponse> {
@@ -244,9 +238,7 @@ async fn create(jobs: &Jobs, draft: JobDraft) -> Result<(String, Vec<String>)> {
     for UrlList { urls, listed } in more {
         let (given, added) = (urls.len() as u64, jobs.extend(DEFAULT_TEAM, &id, urls, listed).await?);
         if added.is_some_and(|added| added < given) {
-            output::note(
-                "warning: URLs were skipped: the job reached its maximum number of URLs (jobs.max_urls)",
-            );
+            output::warn("URLs were skipped: the job reached its maximum number of URLs (jobs.max_urls)");
         }
     }
     Ok((id, invalid_urls))

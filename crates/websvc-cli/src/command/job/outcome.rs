@@ -1,24 +1,21 @@
 //! The summary at the end of a job, and the exit status.
 
 use anyhow::{Result, bail};
-use serde::Serialize;
+use serde_json::{Map, Value, json};
 use websvc::JobKind;
-use websvc::types::job::{JobErrorsResponse, JobStatus};
+use websvc::types::job::{JobErrorsResponse, JobStatus, JobStatusResponse};
 use websvc_types::counted;
 
-use super::page_writer::PageWriter;
-use super::{ErrorPagePolicy, State};
+use super::ErrorPagePolicy;
+use super::page_writer::{MAX_PRINTED_FAILURES, PageWriter};
 use crate::args::{Common, OutputArgs, Remote};
 use crate::output;
-
-/// Maximum number of failed pages that are printed without `--errors`.
-pub(super) const MAX_PRINTED_FAILURES: usize = 10;
 
 /// The outcome of a command that runs a job.
 #[derive(Debug)]
 pub(super) enum JobOutcome {
     /// The job has ended.
-    Ended(State),
+    Ended(Box<JobStatusResponse>),
     /// The command was interrupted before the end of the job.
     Interrupted(DetachReason),
 }
@@ -50,16 +47,25 @@ pub(super) struct JobSummary {
     pub(super) resume_command: String,
 }
 
-/// The summary as JSON, for programs.
-#[derive(Debug, Serialize)]
-struct Summary<'a> {
-    id: &'a str,
-    #[serde(flatten)]
-    state: Option<&'a State>,
-    #[serde(flatten)]
-    errors: &'a JobErrorsResponse,
-    #[serde(rename = "invalidURLs", skip_serializing_if = "<[String]>::is_empty")]
-    invalid_urls: &'a [String],
+/// The parts of a status that are not in the summary.
+const NOT_IN_SUMMARY: [&str; 4] = ["success", "next", "data", "duration"];
+
+/// Returns the summary as JSON, for programs.
+fn summary_json(
+    id: &str,
+    state: Option<&JobStatusResponse>,
+    errors: &JobErrorsResponse,
+    invalid: &[String],
+) -> Result<Map<String, Value>> {
+    let mut summary = Map::from_iter([("id".to_owned(), json!(id))]);
+    let fields = |part: Value| part.as_object().cloned().unwrap_or_default().into_iter();
+    let state = fields(serde_json::to_value(state)?);
+    summary.extend(state.filter(|(name, _)| !NOT_IN_SUMMARY.contains(&name.as_str())));
+    summary.extend(fields(serde_json::to_value(errors)?));
+    if !invalid.is_empty() {
+        summary.insert("invalidURLs".to_owned(), json!(invalid));
+    }
+    Ok(summary)
 }
 
 pub(super) fn name(kind: JobKind) -> &'static str {
@@ -72,8 +78,8 @@ pub(super) fn name(kind: JobKind) -> &'static str {
 /// Returns the command that resumes a job.
 pub(super) fn resume_command(kind: JobKind, id: &str, at: &Remote, common: &Common) -> String {
     let line = format!("{} --resume {id}", name(kind));
-    match &at.server {
-        Some(server) => format!("`websvc {line} --server {server}`"),
+    match at.server {
+        Some(_) => format!("`websvc {line}{}`", at.option()),
         None => format!("`{}`", common.command(&line)),
     }
 }
@@ -86,11 +92,11 @@ pub(super) fn report(job: &JobSummary, writer: &PageWriter, output_args: &Output
     let JobSummary { kind, id, outcome, errors, invalid, error_pages, resume_command } = job;
     print_failures(errors, invalid, output_args);
     let state = match outcome {
-        JobOutcome::Ended(state) => Some(state),
+        JobOutcome::Ended(state) => Some(&**state),
         JobOutcome::Interrupted(_) => None,
     };
     if output_args.json {
-        output::json(&Summary { id, state, errors, invalid_urls: invalid })?;
+        output::json(&summary_json(id, state, errors, invalid)?)?;
     }
     let state = match outcome {
         JobOutcome::Ended(state) => state,
@@ -152,7 +158,12 @@ fn interruption(reason: DetachReason, resume_command: &str) -> String {
     }
 }
 
-fn summary(kind: JobKind, state: &State, errors: &JobErrorsResponse, writer: &PageWriter) -> String {
+fn summary(
+    kind: JobKind,
+    state: &JobStatusResponse,
+    errors: &JobErrorsResponse,
+    writer: &PageWriter,
+) -> String {
     let mut line = format!("{}: {}", name(kind), counted(state.completed, "page", "pages"));
     if writer.error_pages > 0 {
         line.push_str(&format!(" ({} responded with an error)", writer.error_pages));

@@ -9,13 +9,15 @@ use jiff::Timestamp;
 use tempfile::NamedTempFile;
 use websvc::types::job::JobDocument;
 
-use super::outcome::MAX_PRINTED_FAILURES;
 use crate::args::OutputArgs;
 use crate::command::scrape::error_status;
 use crate::output;
 use crate::page_output::{
     ConflictPolicy, PageFiles, WriteOutcome, draft_in, markdown_file, source_url, sweep,
 };
+
+/// Maximum number of failed pages that are printed without `--errors`.
+pub(super) const MAX_PRINTED_FAILURES: usize = 10;
 
 /// Maximum number of conflicting files that are printed.
 const MAX_PRINTED_CONFLICTS: u64 = 10;
@@ -25,20 +27,13 @@ const MAX_PRINTED_CONFLICTS: u64 = 10;
 pub(super) struct PageWriter {
     files: Option<PageFiles>,
     lines: Option<Lines>,
-    printing: Printing,
+    prints_pages: bool,
     pub(super) written: u64,
     /// Pages that were not written, because a file of another owner exists.
     pub(super) conflicts: u64,
     /// Pages with a status of 400 or above.
     pub(super) error_pages: u64,
     max_printed_errors: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-/// Printing of pages on stdout.
-enum Printing {
-    Pages,
-    Nothing,
 }
 
 /// The output of JSON lines.
@@ -60,9 +55,8 @@ impl PageWriter {
             !(*json && matches!(lines, Some(Lines::Stdout))),
             "--json and --jsonl - both write to stdout: use a file for --jsonl"
         );
-        let printing =
-            if files.is_none() && lines.is_none() && !json { Printing::Pages } else { Printing::Nothing };
-        Ok(Self { files, lines, printing, written: 0, conflicts: 0, error_pages: 0, max_printed_errors })
+        let prints_pages = files.is_none() && lines.is_none() && !json;
+        Ok(Self { files, lines, prints_pages, written: 0, conflicts: 0, error_pages: 0, max_printed_errors })
     }
 
     /// Writes or prints a page.
@@ -72,7 +66,7 @@ impl PageWriter {
         }
         let JobDocument { content: mut page, warning } = document;
         if let Some(warning) = warning {
-            output::note(&format!("warning: {}: {warning}", source_url(&page)));
+            output::warn(&format!("{}: {warning}", source_url(&page)));
         }
         if let Some(error) = page.metadata.as_ref().and_then(error_status) {
             self.error_pages += 1;
@@ -80,7 +74,7 @@ impl PageWriter {
                 output::note(&format!("{}: {error}", source_url(&page)));
             }
         }
-        let fetched = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        let fetched = output::time(Timestamp::now());
         if let Some(files) = &mut self.files {
             match files.write(page, &fetched)? {
                 WriteOutcome::Written(_) => self.written += 1,
@@ -96,10 +90,7 @@ impl PageWriter {
             }
             return Ok(());
         }
-        match self.printing {
-            Printing::Pages => print(&mut page, &fetched),
-            Printing::Nothing => Ok(()),
-        }
+        if self.prints_pages { print(&mut page, &fetched) } else { Ok(()) }
     }
 
     /// Completes the file of JSON lines.

@@ -8,7 +8,7 @@ use websvc::types::job::{BatchScrapeRequest, JobErrorsResponse, StartJobResponse
 use websvc::{Client, Job, JobKind, JobStream, RetryPolicy};
 
 use super::outcome::DetachReason;
-use super::{JobRequestKind, Part, State};
+use super::{JobRequestKind, Part};
 use crate::args::Remote;
 use crate::output;
 
@@ -19,34 +19,28 @@ const ATTEMPTS: u32 = 9;
 pub(super) struct RemoteJob {
     job: Job,
     watch: JobStream,
-    /// The process that started the job. A job of this process is cancelled when it is interrupted.
-    starter: Starter,
+    /// A job that this process has started is cancelled when the command is interrupted.
+    is_started_here: bool,
     pub(super) invalid_urls: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Starter {
-    ThisProcess,
-    Other,
 }
 
 impl RemoteJob {
     pub(super) async fn start(remote: &Remote, request_kind: JobRequestKind) -> Result<Self> {
         let client = patient_client(remote).await?;
         let kind = request_kind.kind();
-        let (id, starter, invalid_urls) = match request_kind {
-            JobRequestKind::Existing(_, id) => (id, Starter::Other, Vec::new()),
+        let (id, is_started_here, invalid_urls) = match request_kind {
+            JobRequestKind::Existing(_, id) => (id, false, Vec::new()),
             JobRequestKind::Crawl(request) => {
                 let started = client.start_crawl(&request).await?;
-                (started.id, Starter::ThisProcess, Vec::new())
+                (started.id, true, Vec::new())
             }
             JobRequestKind::Batch(requests) => {
                 let StartJobResponse { id, invalid_urls, .. } = start_batch(&client, requests).await?;
-                (id, Starter::ThisProcess, invalid_urls.unwrap_or_default())
+                (id, true, invalid_urls.unwrap_or_default())
             }
         };
         let job = client.job(kind, id);
-        Ok(Self { watch: job.watch(), job, starter, invalid_urls })
+        Ok(Self { watch: job.watch(), job, is_started_here, invalid_urls })
     }
 
     pub(super) fn id(&self) -> &str {
@@ -55,8 +49,8 @@ impl RemoteJob {
 
     pub(super) async fn next_part(&mut self) -> Result<Option<Part>> {
         let Some(documents) = self.watch.next_documents().await? else { return Ok(None) };
-        let state = self.watch.state().context("the server sent no status of the job")?;
-        Ok(Some(Part { state: State::from_response(state), documents }))
+        let state = self.watch.state().context("the server sent no status of the job")?.clone();
+        Ok(Some(Part { state, documents }))
     }
 
     pub(super) async fn errors(&self) -> Result<JobErrorsResponse> {
@@ -65,7 +59,7 @@ impl RemoteJob {
 
     /// Cancels the job if this process started it. Otherwise the job continues.
     pub(super) async fn stop(&self) -> Result<DetachReason> {
-        if self.starter == Starter::Other {
+        if !self.is_started_here {
             return Ok(DetachReason::Continues);
         }
         match self.job.cancel().await {

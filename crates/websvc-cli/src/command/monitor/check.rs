@@ -3,18 +3,16 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 use websvc::types::limits::MONITOR_LIST_LIMIT_MAX;
-use websvc::types::monitor::{
-    MonitorCheck, MonitorCheckResponse, MonitorCheckStatus, MonitorCheckSummary, MonitorPageStatus,
-};
-use websvc::{Client, ListRange};
+use websvc::{Client, ListRange, Method};
 use websvc_types::counted;
 
-use super::{diff, print_lines, text};
+use super::{diff, send, start_check, text};
 use crate::args::Remote;
 use crate::command::job::patient_client;
 use crate::command::stop_signal;
-use crate::output;
+use crate::output::{self, Colors};
 use crate::progress::Progress;
 
 /// Delay before the second request for the state of a check. It doubles with each request.
@@ -24,18 +22,7 @@ const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Results of pages that `websvc monitor diff` prints, in this order.
-const CHANGES: [MonitorPageStatus; 4] = [
-    MonitorPageStatus::Changed,
-    MonitorPageStatus::New,
-    MonitorPageStatus::Removed,
-    MonitorPageStatus::Error,
-];
-
-/// Starts a check.
-pub(super) async fn start(client: &Client, id: &str, json: bool) -> Result<()> {
-    let response = client.run_monitor(id).await?;
-    if json { output::json(&response) } else { output::line(&format!("started check {}", response.id)) }
-}
+const CHANGES: [&str; 4] = ["changed", "new", "removed", "error"];
 
 /// Starts a check, waits for its end, and prints its pages.
 ///
@@ -44,10 +31,9 @@ pub(super) async fn start(client: &Client, id: &str, json: bool) -> Result<()> {
 pub(super) async fn run(remote: &Remote, id: &str, json: bool) -> Result<()> {
     let client = patient_client(remote).await?;
     let stop = stop_signal()?;
-    let check_id = client.run_monitor(id).await?.id;
+    let check_id = text::text(&start_check(&client, id).await?["id"]);
     output::note(&format!("check {check_id}"));
-    let server = remote.server.as_ref().map(|server| format!(" --server {server}")).unwrap_or_default();
-    let diff_command = format!("`websvc monitor diff {id} {check_id}{server}`");
+    let diff_command = format!("`websvc monitor diff {id} {check_id}{}`", remote.option());
     let check = tokio::select! {
         check = wait(&client, id, &check_id) => check.context(diff_command)?,
         () = stop => bail!("interrupted: the check continues on the server; {diff_command} prints its changes"),
@@ -56,7 +42,7 @@ pub(super) async fn run(remote: &Remote, id: &str, json: bool) -> Result<()> {
         if json {
             return output::json(part);
         }
-        part.data.pages.iter().try_for_each(|page| output::line(&text::page_line(page)))
+        output::lines(&pages(part).iter().map(text::page_line).collect::<Vec<_>>())
     })
     .await?;
     output::note(&format!("check: {}", text::check_result(&check)));
@@ -64,26 +50,20 @@ pub(super) async fn run(remote: &Remote, id: &str, json: bool) -> Result<()> {
 }
 
 /// Waits for the end of a check and shows its progress.
-pub(in crate::command) async fn wait(client: &Client, id: &str, check_id: &str) -> Result<MonitorCheck> {
+pub(in crate::command) async fn wait(client: &Client, id: &str, check_id: &str) -> Result<Value> {
     let mut progress = Progress::start("check");
     let mut interval = MIN_POLL_INTERVAL;
     loop {
         // Pages with errors have no diffs, so that each response is small.
         let range = ListRange { skip: 0, limit: 1 };
-        let response = client.monitor_check(id, check_id, Some(MonitorPageStatus::Error), range).await?;
-        let check = response.data.check;
-        let MonitorCheckSummary { total_pages, same, changed, new, removed, error } = check.summary;
-        progress.set(same + changed + new + removed + error, total_pages, error);
-        match check.status {
-            MonitorCheckStatus::Queued | MonitorCheckStatus::Running => {}
-            MonitorCheckStatus::Completed
-            | MonitorCheckStatus::Failed
-            | MonitorCheckStatus::Partial
-            | MonitorCheckStatus::SkippedOverlap
-            | MonitorCheckStatus::SkippedNoCredits => {
-                progress.finish();
-                return Ok(check);
-            }
+        let mut response = part(client, id, check_id, Some("error"), range).await?;
+        let check = response["data"].take();
+        let count = |name: &str| check["summary"][name].as_u64().unwrap_or_default();
+        let done = ["same", "changed", "new", "removed", "error"].map(count).iter().sum();
+        progress.set(done, count("totalPages"), count("error"));
+        if !matches!(check["status"].as_str(), Some("queued" | "running")) {
+            progress.finish();
+            return Ok(check);
         }
         tokio::time::sleep(interval).await;
         interval = (interval * 2).min(MAX_POLL_INTERVAL);
@@ -91,18 +71,16 @@ pub(in crate::command) async fn wait(client: &Client, id: &str, check_id: &str) 
 }
 
 /// Checks that all pages of an ended check could be checked.
-fn ensure_complete(check: &MonitorCheck) -> Result<()> {
-    let reason = || output::printable(check.error.as_deref().unwrap_or("no reason was given"));
-    match check.status {
-        MonitorCheckStatus::Completed => Ok(()),
-        MonitorCheckStatus::Partial => {
-            bail!("{} could not be checked", counted(check.summary.error, "page", "pages"))
+fn ensure_complete(check: &Value) -> Result<()> {
+    let reason = || output::printable(check["error"].as_str().unwrap_or("no reason was given"));
+    match check["status"].as_str() {
+        Some("completed") => Ok(()),
+        Some("partial") => {
+            let failed = check["summary"]["error"].as_u64().unwrap_or_default();
+            bail!("{} could not be checked", counted(failed, "page", "pages"))
         }
-        MonitorCheckStatus::Failed => bail!("the check failed: {}", reason()),
-        MonitorCheckStatus::SkippedOverlap | MonitorCheckStatus::SkippedNoCredits => {
-            bail!("the check was skipped: {}", reason())
-        }
-        MonitorCheckStatus::Queued | MonitorCheckStatus::Running => bail!("the check is still running"),
+        Some("failed") => bail!("the check failed: {}", reason()),
+        _ => bail!("the check was skipped: {}", reason()),
     }
 }
 
@@ -112,15 +90,15 @@ pub(super) async fn diff(client: &Client, id: &str, check: Option<String>, json:
         Some(check_id) => check_id,
         None => last_ended(client, id).await?,
     };
-    let colors = diff::Colors::for_stdout();
+    let colors = Colors::for_stdout();
     let mut printed = 0;
     for status in CHANGES {
         each_part(client, id, &check_id, Some(status), |part| {
             if json {
                 return output::json(part);
             }
-            printed += part.data.pages.len();
-            part.data.pages.iter().try_for_each(|page| print_lines(&diff::page_lines(page, colors)))
+            printed += pages(part).len();
+            pages(part).iter().try_for_each(|page| output::lines(&diff::page_lines(page, colors)))
         })
         .await?;
         if json {
@@ -136,19 +114,30 @@ pub(super) async fn diff(client: &Client, id: &str, check: Option<String>, json:
 
 /// Returns the ID of the last check that has a result.
 async fn last_ended(client: &Client, id: &str) -> Result<String> {
-    let range = ListRange { skip: 0, limit: MONITOR_LIST_LIMIT_MAX };
-    let checks = client.monitor_checks(id, None, range).await?.data;
-    let has_result = |check: &MonitorCheck| match check.status {
-        MonitorCheckStatus::Completed | MonitorCheckStatus::Partial | MonitorCheckStatus::Failed => true,
-        MonitorCheckStatus::Queued
-        | MonitorCheckStatus::Running
-        | MonitorCheckStatus::SkippedOverlap
-        | MonitorCheckStatus::SkippedNoCredits => false,
-    };
-    match checks.into_iter().find(has_result) {
-        Some(check) => Ok(check.id),
+    let checks = super::checks(client, id, MONITOR_LIST_LIMIT_MAX).await?;
+    let has_result =
+        |check: &&Value| matches!(check["status"].as_str(), Some("completed" | "partial" | "failed"));
+    match super::items(&checks).iter().find(has_result) {
+        Some(check) => Ok(text::text(&check["id"])),
         None => bail!("no check of the monitor has ended; `websvc monitor run {id} --wait` runs one"),
     }
+}
+
+/// Returns a part of the pages of a check, with a status if one is given.
+pub(in crate::command) async fn part(
+    client: &Client,
+    id: &str,
+    check_id: &str,
+    status: Option<&str>,
+    range: ListRange,
+) -> Result<Value> {
+    let query = status.map_or_else(|| range.to_string(), |status| format!("{range}&status={status}"));
+    send(client, Method::GET, &[id, "checks", check_id], Some(query), None).await
+}
+
+/// Returns the pages in a part of a check.
+fn pages(part: &Value) -> &[Value] {
+    part["data"]["pages"].as_array().map_or(&[], Vec::as_slice)
 }
 
 /// Calls `print` with the pages of a check, part by part: all together may be large.
@@ -156,16 +145,16 @@ async fn each_part(
     client: &Client,
     id: &str,
     check_id: &str,
-    status: Option<MonitorPageStatus>,
-    mut print: impl FnMut(&MonitorCheckResponse) -> Result<()>,
+    status: Option<&str>,
+    mut print: impl FnMut(&Value) -> Result<()>,
 ) -> Result<()> {
     let mut skip = 0;
     loop {
         let range = ListRange { skip, limit: MONITOR_LIST_LIMIT_MAX };
-        let part = client.monitor_check(id, check_id, status, range).await?;
+        let part = part(client, id, check_id, status, range).await?;
         print(&part)?;
-        skip += part.data.pages.len() as u64;
-        if part.next.is_none() || part.data.pages.is_empty() {
+        skip += pages(&part).len() as u64;
+        if part["next"].is_null() || pages(&part).is_empty() {
             return Ok(());
         }
     }

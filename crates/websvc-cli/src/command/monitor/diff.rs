@@ -1,67 +1,31 @@
 //! Changes of a page as lines for a terminal: judgment, changed fields and unified diff.
 
 use serde_json::Value;
-use websvc::types::monitor::{
-    MeaningfulChange, MeaningfulChangeKind, MonitorCheckPage, MonitorJudgment, MonitorPageDiff,
-};
 
-use super::names::confidence_name;
-use super::text::{one_line, page_line};
-use crate::output::{Style, has_styles, printable, with_style};
+use super::text::{page_line, text};
+use crate::output::{Colors, Style, one_line, printable};
 
 /// Maximum length of the value of a field in characters. `--json` prints the whole value.
 const MAX_VALUE_CHARS: usize = 500;
 
-/// Use of colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::command) enum Colors {
-    On,
-    Off,
-}
-
-impl Colors {
-    /// Returns the use of colours on stdout.
-    pub(in crate::command) fn for_stdout() -> Self {
-        if has_styles() { Self::On } else { Self::Off }
-    }
-
-    fn paint(self, text: &str, style: Style) -> String {
-        match self {
-            Self::On => with_style(text, style),
-            Self::Off => text.to_owned(),
-        }
-    }
-}
-
 /// Returns the changes of a page.
-pub(in crate::command) fn page_lines(page: &MonitorCheckPage, colors: Colors) -> Vec<String> {
+pub(in crate::command) fn page_lines(page: &Value, colors: Colors) -> Vec<String> {
     let mut lines = vec![colors.paint(&page_line(page), Style::Bold)];
-    if let Some(judgment) = &page.judgment {
-        lines.extend(change_lines(judgment));
+    // The changes that matter for the goal. The line of the page has the judgment itself.
+    let changes = page["judgment"]["meaningfulChanges"].as_array();
+    lines.extend(changes.into_iter().flatten().map(change_line));
+    for (path, change) in page["diff"]["json"].as_object().into_iter().flatten() {
+        lines.extend(field_lines(path, change, colors));
     }
-    if let Some(MonitorPageDiff { text, json }) = &page.diff {
-        for (path, change) in json.iter().flatten() {
-            lines.extend(field_lines(path, change, colors));
-        }
-        lines.extend(text.iter().flat_map(|text| diff_lines(text, colors)));
-    }
+    lines.extend(page["diff"]["text"].as_str().into_iter().flat_map(|text| diff_lines(text, colors)));
     lines
 }
 
-/// Returns the changes that matter for the goal. The line of the page has the judgment itself.
-fn change_lines(judgment: &MonitorJudgment) -> Vec<String> {
-    let line = |change: &MeaningfulChange| {
-        let MeaningfulChange { kind, before, after, reason } = change;
-        let kind = match kind {
-            MeaningfulChangeKind::Added => "added",
-            MeaningfulChangeKind::Removed => "removed",
-            MeaningfulChangeKind::Changed => "changed",
-        };
-        let texts = [before, after].into_iter().flatten().map(|text| one_line(text, MAX_VALUE_CHARS));
-        let texts = texts.collect::<Vec<_>>().join(" -> ");
-        format!("  {kind}: {texts} ({})", one_line(reason, MAX_VALUE_CHARS))
-    };
-    judgment.meaningful_changes.iter().map(line).collect()
+fn change_line(change: &Value) -> String {
+    let line = |value: &Value| Some(one_line(value.as_str()?, MAX_VALUE_CHARS));
+    let texts: Vec<String> = [&change["before"], &change["after"]].into_iter().filter_map(line).collect();
+    let reason = line(&change["reason"]).unwrap_or_default();
+    format!("  {}: {} ({reason})", text(&change["type"]), texts.join(" -> "))
 }
 
 /// Returns the change of a field. The parsed diff of a text, which is a list, has no lines: the text has them.
@@ -97,24 +61,16 @@ fn diff_lines(text: &str, colors: Colors) -> Vec<String> {
     text.split('\n').map(line).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns a judgment in one line.
-pub(super) fn judgment_text(judgment: &MonitorJudgment) -> String {
-    let MonitorJudgment { meaningful, confidence, reason, meaningful_changes: _, fields: _ } = judgment;
-    let verdict = if *meaningful { "meaningful" } else { "not meaningful" };
-    let reason = one_line(reason, MAX_VALUE_CHARS);
-    format!("{verdict} ({} confidence): {reason}", confidence_name(*confidence))
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
     const DIFF: &str = "--- previous.md\n+++ current.md\n@@ -1,3 +1,3 @@\n # Tea\n-Sencha 12\n+Sencha 14\u{1b}]0;x\u{7}\n--- x\n";
 
     /// Returns a changed page with these fields.
-    fn page(fields: &Value) -> MonitorCheckPage {
+    fn page(fields: &Value) -> Value {
         let mut page = json!({
             "id": "1", "targetId": "2", "url": "http://tea.test/\u{9b}31m", "status": "changed",
             "previousScrapeId": null, "currentScrapeId": null, "statusCode": 200, "error": null, "metadata": null,
@@ -123,7 +79,7 @@ mod tests {
         for (name, value) in fields.as_object().unwrap() {
             page[name] = value.clone();
         }
-        serde_json::from_value(page).unwrap()
+        page
     }
 
     #[test]

@@ -7,7 +7,7 @@ use websvc_store::{KeyRights, Store};
 
 use crate::args::{Common, KEY_VARIABLE};
 use crate::config::{Config, Provider};
-use crate::output::{self, Style};
+use crate::output::{self, Colors, Style};
 
 /// Creates and prints a key at the first start. In a terminal the key is one of an administrator, and its user sees how to
 /// go on: `link_of` returns a link that signs in to the dashboard with a key. Otherwise programs read the output, and an
@@ -32,7 +32,7 @@ pub(super) fn announce(
     }
     let searches_only_index = config.search.providers.iter().all(|provider| *provider == Provider::Index);
     let guide = Guide { address, key, link: link_of(key), common, searches_only_index };
-    output::note(&guide.text(output::has_note_styles()));
+    output::note(&guide.text(Colors::for_stderr()));
     Ok(())
 }
 
@@ -46,29 +46,36 @@ struct Guide<'a> {
 }
 
 impl Guide<'_> {
-    fn text(&self, has_styles: bool) -> String {
+    fn text(&self, colors: Colors) -> String {
         let Self { address, key, link, common, searches_only_index } = self;
-        let bold =
-            |text: &str| if has_styles { output::with_style(text, Style::Bold) } else { text.to_owned() };
-        let mut lines = vec![String::new()];
-        if let Some(link) = link {
-            lines.push(format!("  Dashboard  {}", bold(link)));
-            lines.push(
-                "             (signs in once, within 10 minutes; later sign in with the key)".to_owned(),
-            );
-        }
-        lines.push(format!("  API key    {}", bold(key)));
-        lines.push("             (shown only once; it is an admin key of the team default)".to_owned());
-        lines.push("\n  Try next, in another terminal:\n".to_owned());
-        lines.push(format!("    export {KEY_VARIABLE}={key}"));
-        lines.push(format!("    websvc index crawl https://docs.example.com --limit 50 --server {address}"));
-        lines.push(format!("    websvc search \"how do I start\" --server {address}"));
-        if *searches_only_index {
-            lines.push("\n  A search finds the pages that you crawl. To search public APIs too, such as Wikipedia, start with".to_owned());
-            lines.push(format!("    {}", common.command("serve --sources open")));
-        }
-        lines.push(String::new());
-        lines.join("\n")
+        let bold = |text: &str| colors.paint(text, Style::Bold);
+        let dashboard = link.as_ref().map_or_else(String::new, |link| {
+            format!(
+                "  Dashboard  {}\n             (signs in once, within 10 minutes; later sign in with the key)\n",
+                bold(link)
+            )
+        });
+        let public_apis = if *searches_only_index {
+            format!(
+                "\n  A search finds the pages that you crawl. To search public APIs too, such as Wikipedia, start with\n    {}\n",
+                common.command("serve --sources open")
+            )
+        } else {
+            String::new()
+        };
+        format!(
+            "
+{dashboard}  API key    {}
+             (shown only once; it is an admin key of the team default)
+
+  Try next, in another terminal:
+
+    export {KEY_VARIABLE}={key}
+    websvc index crawl https://docs.example.com --limit 50 --server {address}
+    websvc search \"how do I start\" --server {address}
+{public_apis}",
+            bold(key)
+        )
     }
 }
 
@@ -86,7 +93,7 @@ mod tests {
             common: &common,
             searches_only_index: true,
         };
-        let text = guide.text(false);
+        let text = guide.text(Colors::Off);
         for expected in [
             "Dashboard  http://127.0.0.1:3002/#/sign-in/ab\n",
             "API key    fc-1\n",
@@ -96,7 +103,7 @@ mod tests {
         ] {
             assert!(text.contains(expected), "{text}");
         }
-        let other = Guide { searches_only_index: false, link: None, ..guide }.text(false);
+        let other = Guide { searches_only_index: false, link: None, ..guide }.text(Colors::Off);
         assert!(!other.contains("--sources open") && !other.contains("Dashboard"), "{other}");
     }
 }

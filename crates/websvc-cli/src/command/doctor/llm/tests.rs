@@ -53,10 +53,11 @@ fn checks_are_named_after_the_model_and_the_endpoint() {
 
 #[test]
 fn joined_findings_have_the_worst_state_and_all_advice() {
-    let joined = join(Finding::warning("a", "one", "do x"), Finding::problem("a", "two", "do y"));
-    assert_eq!(joined, Finding::problem("a", "one; two", "do x; do y"));
+    let joined =
+        join(Finding::warning("a", "one").advice("do x"), Finding::problem("a", "two").advice("do y"));
+    assert_eq!(joined, Finding::problem("a", "one; two").advice("do x; do y"));
     let joined = join(Finding::ok("a", "one"), Finding::ok("a", "two"));
     assert_eq!(joined, Finding::ok("a", "one; two"));
-    assert_eq!(best_state(&[Finding::problem("a", "x", "y"), Finding::ok("b", "x")]), State::Ok);
-    assert_eq!(best_state(&[Finding::problem("a", "x", "y")]), State::Problem);
+    assert_eq!(best_state(&[Finding::problem("a", "x").advice("y"), Finding::ok("b", "x")]), State::Ok);
+    assert_eq!(best_state(&[Finding::problem("a", "x").advice("y")]), State::Problem);
 }

@@ -64,8 +64,8 @@ impl Trial {
         Finding::warning(
             name,
             format!("{message}, but the answer to a small prompt does not follow its schema"),
-            "use a server that supports `response_format: json_schema`, or another model",
         )
+        .advice("use a server that supports `response_format: json_schema`, or another model")
     }
 
     fn message(&self) -> String {
