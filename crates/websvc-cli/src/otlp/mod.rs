@@ -18,15 +18,17 @@ pub(crate) use context::TraceContext;
 pub(crate) use exporter::{BatchConfig, Exporter, ExporterConfig};
 pub(crate) use layer::SpanLayer;
 pub(crate) use sampler::Sampler;
-use websvc_stage::TraceCounters;
+use std::sync::Arc;
 
-/// Returns the two ends of a new queue of spans. Spans that do not fit in it are counted in `counters`.
+use websvc_stage::TraceMetrics;
+
+/// Returns the two ends of a new queue of spans. Spans that do not fit in it are counted in `metrics`.
 #[must_use]
 pub(crate) fn pipeline(
     sampler: Sampler,
     batch_config: BatchConfig,
-    counters: TraceCounters,
+    metrics: Arc<TraceMetrics>,
 ) -> (SpanLayer, Exporter) {
     let (sender, receiver) = tokio::sync::mpsc::channel(batch_config.queue.max(1));
-    (SpanLayer::new(sampler, sender, counters.clone()), Exporter::new(receiver, batch_config, counters))
+    (SpanLayer::new(sampler, sender, Arc::clone(&metrics)), Exporter::new(receiver, batch_config, metrics))
 }
