@@ -228,28 +228,46 @@ async fn finish_page(
     robots: Option<&RobotsTxt>,
     page: ScrapedPage,
 ) -> Result<(PageDisposition, MoreWork), TaskError> {
-    let kind = context.record.kind;
     let ScrapedPage { lease, url, mut scraped, charge } = page;
-    let Some((crawl, robots)) = context.crawl.as_ref().zip(robots) else {
-        let more_work = more_work(&scraped.outcome, &[]);
-        let ScrapeOutcome { outcome, snapshot, .. } = scraped;
-        let completion = UrlCompletion { snapshot, charge, ..UrlCompletion::new(lease, outcome) };
-        return Ok((complete(jobs, kind, completion).await?, more_work));
-    };
-    let start_redirect = start_redirect(crawl, &lease, &url, &scraped);
-    let sitemap_urls = match reads_sitemaps(crawl, &lease) {
-        true => sitemap_pages(jobs.inner.engine.scraper(), robots, crawl, &url).await,
-        false => Vec::new(),
-    };
-    if left_crawl_scope(crawl, &lease, &url, &scraped) {
-        (scraped.outcome, scraped.out_links) = (UrlOutcome::OutOfScope, None);
+    let (mut start_redirect, mut sitemap_urls) = (None, Vec::new());
+    let crawl = context.crawl.as_ref().zip(robots);
+    if let Some((crawl, robots)) = crawl {
+        start_redirect = self::start_redirect(crawl, &lease, &url, &scraped);
+        if reads_sitemaps(crawl, &lease) {
+            sitemap_urls = sitemap_pages(jobs.inner.engine.scraper(), robots, crawl, &url).await;
+        }
+        if left_crawl_scope(crawl, &lease, &url, &scraped) {
+            (scraped.outcome, scraped.out_links) = (UrlOutcome::OutOfScope, None);
+        }
+        if is_unwanted_start(crawl, &lease, &url, &scraped) {
+            // Its links belong to the crawl nevertheless.
+            scraped.outcome = UrlOutcome::OutOfScope;
+        }
     }
-    if is_unwanted_start(crawl, &lease, &url, &scraped) {
-        // Its links belong to the crawl nevertheless.
-        scraped.outcome = UrlOutcome::OutOfScope;
-    }
-    let page = CrawledPage { lease, scraped, start_redirect, sitemap_urls, charge };
-    finish_crawled_page(jobs, kind, Arc::clone(crawl), page).await
+    let crawl = crawl.map(|(crawl, _)| Arc::clone(crawl));
+    let job = lease.job();
+    // There may be thousands of links, so they are checked on a blocking thread.
+    let finishing = jobs.run_blocking(move |inner| {
+        let ScrapeOutcome { outcome, out_links, final_url, snapshot, .. } = scraped;
+        let (mut found, mut aliases) = (Vec::new(), Vec::new());
+        if let Some(crawl) = &crawl {
+            let out_links = out_links.as_deref();
+            found
+                .extend(out_links.into_iter().flat_map(|links| crawl.new_from_links(links, lease.url.depth)));
+            found.extend(crawl.new_from_sitemap(sitemap_urls));
+            aliases = crawl.aliases(&lease.url.key, final_url.as_ref(), out_links);
+        }
+        let keys: Vec<String> = found.iter().map(|found| &found.key).chain(&aliases).cloned().collect();
+        let more_work = more_work(&outcome, &found);
+        let completion = UrlCompletion { lease, outcome, aliases, start_redirect, found, snapshot, charge };
+        let completed = write(inner, completion)?;
+        if let (Some(crawl), CompletionOutcome::Recorded { .. }) = (crawl, &completed) {
+            crawl.mark_stored(keys.into_iter());
+        }
+        Ok((completed, more_work))
+    });
+    let (completed, more_work) = finishing.await?;
+    Ok((notify_watchers(jobs, context.record.kind, job, completed), more_work))
 }
 
 /// Returns the URL to fetch, or the outcome of a page that must not be attempted again.
@@ -367,47 +385,6 @@ fn reads_sitemaps(crawl: &CrawlState, lease: &JobLease) -> bool {
     let is_requested = plan.sitemap != SitemapMode::Skip && plan.max_depth != Some(0);
     // For a limit of one, the start page suffices.
     lease.url.depth == 0 && is_requested && (plan.limit > 1 || plan.sitemap != SitemapMode::Include)
-}
-
-/// A page of a crawl after its scrape.
-struct CrawledPage {
-    lease: JobLease,
-    scraped: ScrapeOutcome,
-    start_redirect: Option<String>,
-    sitemap_urls: Vec<Url>,
-    charge: Option<(CreditHold, Usage)>,
-}
-
-/// Stores a page of a crawl with the URLs found on it. There may be thousands of links, so they are checked on a
-/// blocking thread.
-async fn finish_crawled_page(
-    jobs: &Jobs,
-    kind: JobKind,
-    crawl: Arc<CrawlState>,
-    page: CrawledPage,
-) -> Result<(PageDisposition, MoreWork), TaskError> {
-    let job = page.lease.job();
-    let (completed, more_work) = jobs
-        .run_blocking(move |inner| {
-            let CrawledPage { lease, scraped, start_redirect, sitemap_urls, charge } = page;
-            let ScrapeOutcome { outcome, out_links, final_url, snapshot, .. } = scraped;
-            let out_links = out_links.as_deref();
-            let mut found =
-                out_links.map(|links| crawl.new_from_links(links, lease.url.depth)).unwrap_or_default();
-            found.extend(crawl.new_from_sitemap(sitemap_urls));
-            let aliases = crawl.aliases(&lease.url.key, final_url.as_ref(), out_links);
-            let keys: Vec<String> = found.iter().map(|found| &found.key).chain(&aliases).cloned().collect();
-            let more_work = more_work(&outcome, &found);
-            let completion =
-                UrlCompletion { lease, outcome, aliases, start_redirect, found, snapshot, charge };
-            let completed = write(inner, completion)?;
-            if matches!(completed, CompletionOutcome::Recorded { .. }) {
-                crawl.mark_stored(keys.into_iter());
-            }
-            Ok((completed, more_work))
-        })
-        .await?;
-    Ok((notify_watchers(jobs, kind, job, completed), more_work))
 }
 
 fn usage(context: &JobContext, url: &Url, scraped: &ScrapeOutcome, elapsed: Duration) -> Usage {
