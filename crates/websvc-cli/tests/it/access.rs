@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::TestWeb;
 
-use crate::harness::{KEY, Response, Service, Site, assert_fields, tea_world};
+use crate::harness::{Response, Service, Site, assert_fields, tea_world};
 
 /// Creates a key with these options, and uses it for the requests that follow.
 fn use_key(site: &Site, service: &mut Service, options: &[&str]) {
@@ -179,9 +179,7 @@ async fn key_is_rejected_from_other_addresses() {
     let key = service.key.clone();
     assert!(service.stop().success());
 
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__SERVER__TRUSTED_PROXIES", r#"["127.0.0.1"]"#);
-    let mut service = Service::start(&mut command);
+    let mut service = site.serve_with(&[("WEBSVC__SERVER__TRUSTED_PROXIES", r#"["127.0.0.1"]"#)]);
     service.key = key;
     assert_eq!(from(&service, "192.0.2.7").await.status, 200);
     assert_eq!(from(&service, "192.0.2.7, 198.51.100.1").await.status, 403);
@@ -194,10 +192,8 @@ async fn configured_rate_limit_applies_to_teams_without_one() {
     let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     site.succeed(&["teams", "set", "rich", "--requests-per-minute", "1000"]);
-    let rich = site.succeed(&["keys", "create", "--team", "rich"]).trim().to_owned();
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    let mut service =
-        Service::start(command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__LIMITS__REQUESTS_PER_MINUTE", "1"));
+    let rich = site.create_key(&["--team", "rich"]);
+    let mut service = site.serve_with(&[("WEBSVC__LIMITS__REQUESTS_PER_MINUTE", "1")]);
     assert_eq!(service.search(tea()).await.status, 200);
     assert_eq!(service.search(tea()).await.status, 429);
     service.key = rich;

@@ -61,7 +61,7 @@ async fn searxng_and_open_webui_requests_return_results() {
     let found = service.get("/search?q=listed&format=json&categories=general&language=all&pageno=1").await;
     assert_eq!(found.status, 200, "{}", found.body);
     let [result] = found.body["results"].as_array().unwrap().as_slice() else { panic!("{}", found.body) };
-    assert_fields(&result, &json!({ "url": PAGE, "title": "Listed", "engine": "websvc" }));
+    assert_fields(result, &json!({ "url": PAGE, "title": "Listed", "engine": "websvc" }));
     assert!(result["content"].is_string());
     assert_eq!(service.get("/search?q=listed&format=json&pageno=2").await.body["results"], json!([]));
     assert_eq!(service.get("/search?q=listed").await.status, 400);

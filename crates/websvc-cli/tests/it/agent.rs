@@ -20,7 +20,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
-use crate::harness::{KEY, Response, Service, Site};
+use crate::harness::{Response, Service, Site};
 
 pub(crate) const AGENT: &str = "/v2/agent";
 const TEA: &str = "http://shop.test/tea";
@@ -142,9 +142,8 @@ pub(crate) async fn check_free_credits(service: &Service, limit: u32) {
 }
 
 fn serve(site: &Site, settings: &[(&str, &str)]) -> Service {
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut command = site.serve_command();
     command
-        .env("WEBSVC_API_KEY", KEY)
         .env("WEBSVC__LLM__BASE_URL", MODEL)
         .env("WEBSVC__LLM__API_KEY", "sk-of-the-tests")
         .env("WEBSVC__LLM__MODEL", "tiny");

@@ -13,7 +13,7 @@ async fn backup_of_a_running_server_works_as_a_data_directory() {
     let site = Site::new(&world);
     site.succeed(&["index", "crawl", "http://tea.test/"]);
     site.succeed(&["teams", "set", "readers", "--requests-per-minute", "77"]);
-    let key = site.succeed(&["keys", "create", "--team", "readers", "--scope", "search"]).trim().to_owned();
+    let key = site.create_key(&["--team", "readers", "--scope", "search"]);
     let service = site.serve();
     service.index_pages(&[("zymurgy", "http://beer.test/")]).await;
     let folder = tempfile::tempdir().unwrap();

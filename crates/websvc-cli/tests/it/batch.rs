@@ -204,7 +204,7 @@ async fn failed_pages_are_listed_as_errors() {
     assert_fields(&status, &json!({ "status": "completed", "completed": 1, "total": 2 }));
     let errors = service.get(&format!("{path}/errors")).await.body;
     let error = &errors["errors"][0];
-    assert_fields(&error, &json!({ "url": "http://192.168.0.1/secret", "code": "SCRAPE_FORBIDDEN_URL" }));
+    assert_fields(error, &json!({ "url": "http://192.168.0.1/secret", "code": "SCRAPE_FORBIDDEN_URL" }));
     assert!(
         error["id"].is_string() && error["error"].is_string() && error["timestamp"].is_string(),
         "{errors}"
@@ -255,8 +255,7 @@ async fn job_is_invisible_to_other_teams() {
     assert_eq!(delete(&service, &path).await.status, 404);
     let job = start(&service, json!({ "urls": urls(1) })).await;
     assert_eq!(wait_for_end(&service, &job).await["status"], "completed");
-    service.key =
-        site.succeed(&["keys", "create", "--team", "others", "--scope", "scrape"]).trim().to_owned();
+    service.key = site.create_key(&["--team", "others", "--scope", "scrape"]);
     assert_eq!(service.get(&job).await.status, 403);
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use websvc_store::{PageKey, Store};
 use websvc_testkit::{ForwardProxy, Page, Rules, TestWeb};
 
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 fn world(pages: impl IntoIterator<Item = (&'static str, Page)>) -> websvc_testkit::TestWebBuilder {
     pages.into_iter().fold(TestWeb::builder(), |world, (url, page)| world.page(url, page))
@@ -68,8 +68,7 @@ async fn enhanced_retry_is_reported_and_charged() {
     site.succeed(&["index", "import", file.to_str().unwrap()]);
 
     let serve = |pools: &[(&str, &ForwardProxy)]| {
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-        command.env("WEBSVC_API_KEY", KEY);
+        let mut command = site.serve_command();
         for (pool, proxy) in pools {
             command.env(format!("WEBSVC__PROXY__{pool}"), format!("[\"http://{}\"]", proxy.addr));
         }

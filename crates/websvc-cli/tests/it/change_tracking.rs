@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use crate::batch::{read_all, start_at, wait_for_end};
-use crate::harness::{KEY, Response, Service, Site};
+use crate::harness::{Response, Service, Site};
 
 const URL: &str = "http://shop.test/tea";
 const SITEMAP: &str = "http://shop.test/sitemap.xml";
@@ -88,12 +88,7 @@ impl TrackingTest {
 }
 
 fn serve(site: &Site, settings: &[(&str, &str)]) -> Service {
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY);
-    for (name, value) in settings {
-        command.env(name, value);
-    }
-    Service::start(&mut command)
+    site.serve_with(settings)
 }
 
 fn with_model() -> [(&'static str, &'static str); 2] {
@@ -161,7 +156,7 @@ async fn git_diff_shows_the_changed_lines_with_their_numbers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn histories_of_tags_and_teams_are_independent() {
     let mut test = TrackingTest::new().await;
-    let other = test.site.succeed(&["keys", "create", "--team", "other"]).trim().to_owned();
+    let other = test.site.create_key(&["--team", "other"]);
     assert_eq!(test.status(tagged(Some("a"))).await, "new");
     test.page.set(&["Sencha is sold out."]);
     assert_eq!(test.status(tagged(Some("b"))).await, "new");

@@ -13,7 +13,7 @@ use websvc_store::Store;
 use crate::batch::{poll_until, wait_for_end};
 use crate::browser::path_or_skip;
 use crate::cluster::{numbered_pages, start_job, urls};
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 /// How far a wrong clock is ahead or behind, in seconds: more than a job is stored.
 pub(crate) const WRONG_S: i64 = 25 * 3_600;
@@ -106,11 +106,8 @@ async fn clock_that_is_wrong_for_a_moment_deletes_fails_and_doubles_nothing() {
     let mut right_s = until_full_hour() - 170;
     let Some(wall) = FakeWall::ahead(right_s) else { return };
     let site = Site::new(&world);
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    let service = Service::start_logging(
-        command.env("WEBSVC_API_KEY", KEY).envs(wall.variables()),
-        &site.data_dir().join("log.txt"),
-    );
+    let mut command = site.serve_command();
+    let service = Service::start_logging(command.envs(wall.variables()), &site.data_dir().join("log.txt"));
     let monitor = json!({
         "name": "List",
         "schedule": { "text": "hourly" },
@@ -126,7 +123,7 @@ async fn clock_that_is_wrong_for_a_moment_deletes_fails_and_doubles_nothing() {
     poll_until(&service, &crawl, |job| job["completed"].as_u64() > Some(0)).await;
     let artifact = put_artifact(site.data_dir()).await;
     let mut with_expiry = Service::at(&service.address);
-    with_expiry.key = site.succeed(&["keys", "create", "--expires", "1d"]).trim().to_owned();
+    with_expiry.key = site.create_key(&["--expires", "1d"]);
     for wrong_s in [WRONG_S, -WRONG_S] {
         wall.set_ahead(right_s + wrong_s);
         let clock = wait_for_clock(&service, "wrong").await;
@@ -174,8 +171,8 @@ async fn clock_that_was_set_while_the_service_was_stopped_deletes_nothing_at_the
     wait_for_end(&service, &batch).await;
     let artifact = put_artifact(site.data_dir()).await;
     assert!(service.stop().success());
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    let service = Service::start(command.env("WEBSVC_API_KEY", KEY).envs(wall.variables()));
+    let mut command = site.serve_command();
+    let service = Service::start(command.envs(wall.variables()));
     let (clock, is_degraded) = clock_of(&service).await;
     assert!(is_degraded && clock["reason"].as_str().unwrap().contains("seconds ahead"), "{clock}");
     check_everything(&service, &service, &batch, &artifact).await;

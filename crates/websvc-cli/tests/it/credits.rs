@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use websvc_store::{Retention, Store, TeamChange, ThreatPolicy};
 use websvc_testkit::{Page, TestWeb};
 
-use crate::harness::{KEY, Response, Service, Site, assert_fields, tea_world};
+use crate::harness::{Response, Service, Site, assert_fields, tea_world};
 
 const GREEN: &str = "http://tea.test/green.html";
 
@@ -131,7 +131,7 @@ async fn team_sees_only_its_own_usage() {
     let world = tea_world().await;
     let (site, mut service) = serve_with_page(&world, None).await;
     set_credits(&site, "readers", Some(50));
-    let key = site.succeed(&["keys", "create", "--team", "readers"]).trim().to_owned();
+    let key = site.create_key(&["--team", "readers"]);
     assert_eq!(service.search(scraping(10)).await.body["creditsUsed"], json!(3));
     let default = service.get("/v2/team/credit-usage/historical").await.body;
     service.key = key;
@@ -164,7 +164,7 @@ async fn team_sees_only_its_own_usage() {
     let row = &usage["usage"][0];
     assert_eq!((&row["key"], &row["credits"], &row["requests"]), (&team_key["id"], &json!(2), &json!(1)));
     let budget = &usage["budgets"][0];
-    assert_fields(&budget, &json!({ "remaining": 48, "spent": 2, "granted": 50 }));
+    assert_fields(budget, &json!({ "remaining": 48, "spent": 2, "granted": 50 }));
     let table = site.succeed(&["usage"]);
     assert!(
         table.contains("default") && table.contains("team readers: 48 of 50 credits remaining"),
@@ -263,13 +263,11 @@ async fn timed_out_search_is_charged_for_completed_scans() {
         store.set_team("careful", &change).unwrap();
         store.create_key("careful", "").unwrap().secret.expose().to_owned()
     };
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command
-        .env("WEBSVC_API_KEY", KEY)
-        .env("WEBSVC__THREAT__SCANNER", "http")
-        .env("WEBSVC__THREAT__URL", SCANNER)
-        .env("WEBSVC__THREAT__TIMEOUT_MS", "60000");
-    let mut service = Service::start(&mut command);
+    let mut service = site.serve_with(&[
+        ("WEBSVC__THREAT__SCANNER", "http"),
+        ("WEBSVC__THREAT__URL", SCANNER),
+        ("WEBSVC__THREAT__TIMEOUT_MS", "60000"),
+    ]);
     service.index_pages(&[("listed", "http://quick.test/"), ("listed", "http://slow.test/")]).await;
     let both_are_found = async |service: &Service| {
         service.search(json!({"query": "listed"})).await.body["data"]["web"].as_array().map(Vec::len)

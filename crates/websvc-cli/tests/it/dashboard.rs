@@ -79,7 +79,7 @@ async fn start_with(settings: &[(&str, &str)]) -> Option<DashboardTest> {
         .page_with(monitors::TEA, move |_| Page::html(shown.lock().unwrap().clone()));
     let world = FakeModel::with_responder(agents::respond).serve(world, MODEL).start().await;
     let site = Site::new(&world);
-    let key = site.succeed(&["keys", "create", "--team", "default", "--admin"]).trim().to_owned();
+    let key = site.create_key(&["--team", "default", "--admin"]);
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("WEBSVC__BROWSER__PATH", &path).envs(settings.iter().copied());
     let mut service = Service::start(&mut command);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use websvc_testkit::{Page, TestWeb};
 
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 /// Tolerance after a deadline.
 const GRACE: Duration = Duration::from_millis(500);
@@ -40,13 +40,13 @@ async fn deadline_holds_for_slow_hosts() {
         .start()
         .await;
     let site = Site::new(&world);
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut command = site.serve_command();
     let mute = mute.local_addr().unwrap();
     let rules = format!(
         "{{ \"*:80\" = \"{}\", \"tls.test:443\" = \"{mute}\", \"mute.test:80\" = \"{mute}\" }}",
         world.http_addr()
     );
-    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__FETCH__CONNECT_TO", rules);
+    command.env("WEBSVC__FETCH__CONNECT_TO", rules);
     let service = Service::start(&mut command);
     let pages = [
         ("body", "http://slow.test/body"),

@@ -226,10 +226,8 @@ async fn certificate_is_checked_with_its_key_and_expiry() {
         installation.check("tls", state, message);
     }
 
-    let mut command = installation.site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command
-        .envs(installation.variables[1..].iter().map(|(name, value)| (name, value)))
-        .env("WEBSVC_API_KEY", KEY);
+    let mut command = installation.site.serve_command();
+    command.envs(installation.variables[1..].iter().map(|(name, value)| (name, value)));
     let service = Service::start(&mut command);
     let address = service.address.trim_start_matches("https://").to_owned();
     let installation = installation.with("WEBSVC__SERVER__LISTEN", address);

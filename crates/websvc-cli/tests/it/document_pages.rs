@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb};
 
 use crate::documents::{pdf, text};
-use crate::harness::{KEY, Service, Site, assert_fields};
+use crate::harness::{Service, Site, assert_fields};
 
 const PDF: &str = "http://papers.test/tea.pdf";
 const HTML: &str = "http://papers.test/tea.html";
@@ -200,8 +200,8 @@ async fn recognized_text_is_separated_too() {
     let programs = tempfile::tempdir().unwrap();
     write_recognizers(programs.path());
     let site = Site::new(&world);
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    let service = Service::start(command.env("WEBSVC_API_KEY", KEY).env("PATH", programs.path()));
+    let mut command = site.serve_command();
+    let service = Service::start(command.env("PATH", programs.path()));
     for (mode, second, source) in [
         ("auto", "The second page has a text of its own.", "native_text"),
         ("ocr", "Recognized words of page 2.", "ocr"),

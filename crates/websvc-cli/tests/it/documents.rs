@@ -242,11 +242,7 @@ async fn unreadable_files_have_errors_that_name_the_format() {
 async fn missing_tesseract_is_a_warning_for_scans_and_an_error_in_ocr_mode() {
     let world = world().await;
     let site = Site::new(&world);
-    let service = Service::start(
-        site.command(&["serve", "--listen", "127.0.0.1:0"])
-            .env("WEBSVC_API_KEY", crate::harness::KEY)
-            .env("PATH", ""),
-    );
+    let service = Service::start(site.serve_command().env("PATH", ""));
     let documents = json!({"documents": [{"url": SCAN, "title": "Listed", "body": "listed oolong"}]});
     service.post("/v2/index/documents", documents.to_string()).await;
     service.search_until_found("oolong").await;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use crate::agent::MODEL;
-use crate::harness::{KEY, Response, Service, Site};
+use crate::harness::{Response, Service, Site};
 
 const EXTRACT: &str = "/v2/extract";
 const EXTRACT_V1: &str = "/v1/extract";
@@ -113,13 +113,11 @@ impl ExtractTest {
 }
 
 fn serve(site: &Site) -> Service {
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command
-        .env("WEBSVC_API_KEY", KEY)
-        .env("WEBSVC__LLM__BASE_URL", MODEL)
-        .env("WEBSVC__LLM__API_KEY", "sk-of-the-tests")
-        .env("WEBSVC__LLM__MODEL", "tiny");
-    Service::start(&mut command)
+    site.serve_with(&[
+        ("WEBSVC__LLM__BASE_URL", MODEL),
+        ("WEBSVC__LLM__API_KEY", "sk-of-the-tests"),
+        ("WEBSVC__LLM__MODEL", "tiny"),
+    ])
 }
 
 fn drinks_schema() -> Value {

@@ -39,7 +39,7 @@ fn good() -> Value {
 async fn serve() -> (TestWeb, Site, Service, String) {
     let world = tea_world().await;
     let site = Site::new(&world);
-    let other = site.succeed(&["keys", "create", "--team", "others"]).trim().to_owned();
+    let other = site.create_key(&["--team", "others"]);
     let service = site.serve();
     service.index_pages(&[("listed", PAGE)]).await;
     (world, site, service, other)
@@ -130,7 +130,7 @@ async fn failed_and_old_searches_are_not_rated() {
 async fn feedback_needs_the_scope_of_its_operation() {
     let world = tea_world().await;
     let site = Site::new(&world);
-    let key = site.succeed(&["keys", "create", "--team", "default", "--scope", "scrape"]).trim().to_owned();
+    let key = site.create_key(&["--team", "default", "--scope", "scrape"]);
     let mut service = site.serve();
     key.clone_into(&mut service.key);
     let body = |endpoint: &str| json!({ "endpoint": endpoint, "jobId": UNKNOWN, "rating": "bad", "querySuggestions": "q" });
@@ -195,7 +195,7 @@ async fn activity_is_listed_page_by_page() {
         let page = service.get(&path).await;
         assert_eq!(page.status, 200, "{}", page.body);
         let [item] = page.body["data"].as_array().unwrap().as_slice() else { panic!("{}", page.body) };
-        assert_fields(&item, &json!({ "target": PAGE, "endpoint": "batch_scrape", "api_version": "v2" }));
+        assert_fields(item, &json!({ "target": PAGE, "endpoint": "batch_scrape", "api_version": "v2" }));
         found.push(item["id"].as_str().unwrap().to_owned());
         assert_eq!(page.body["has_more"], json!(page.body["cursor"].is_string()));
         let Some(cursor) = page.body["cursor"].as_str() else { break };

@@ -68,8 +68,25 @@ impl Site {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Returns the command that starts a service with the API key of the tests.
+    pub(crate) fn serve_command(&self) -> Command {
+        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
+        command.env("WEBSVC_API_KEY", KEY);
+        command
+    }
+
     pub(crate) fn serve(&self) -> Service {
-        Service::start(self.command(&["serve", "--listen", "127.0.0.1:0"]).env("WEBSVC_API_KEY", KEY))
+        self.serve_with(&[])
+    }
+
+    /// Starts a service with these environment variables.
+    pub(crate) fn serve_with(&self, settings: &[(&str, &str)]) -> Service {
+        Service::start(self.serve_command().envs(settings.iter().copied()))
+    }
+
+    /// Creates a key with the program, and returns it.
+    pub(crate) fn create_key(&self, options: &[&str]) -> String {
+        self.succeed(&[&["keys", "create"], options].concat()).trim().to_owned()
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use crate::batch::{read_all, source_counts, wait_for_end};
-use crate::harness::{KEY, Service, Site, assert_fields};
+use crate::harness::{Service, Site, assert_fields};
 
 const BASE: &str = "http://model.test/v1";
 const CHAT: &str = "http://model.test/v1/chat/completions";
@@ -79,9 +79,8 @@ impl ModelTest {
             .page("http://site.test/shop", link("/"));
         let world = model.serve(world, BASE).start().await;
         let site = Site::new(&world);
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut command = site.serve_command();
         command
-            .env("WEBSVC_API_KEY", KEY)
             .env("WEBSVC__LLM__BASE_URL", BASE)
             .env("WEBSVC__LLM__API_KEY", "sk-of-the-tests")
             .env("WEBSVC__LLM__MODEL", "tiny");
@@ -186,7 +185,7 @@ async fn summary_answer_and_highlights_are_generated() {
         ] }))
         .await;
     let data = &body["data"];
-    assert_fields(&data, &json!({ "summary": "A page about tea.", "answer": "Twelve euros." }));
+    assert_fields(data, &json!({ "summary": "A page about tea.", "answer": "Twelve euros." }));
     assert_eq!(data["highlights"], "A tin of sencha costs 12 euros.", "{body}");
     assert_eq!(data["metadata"]["creditsUsed"], 1 + 4 + 4);
     assert_eq!(test.world.count(CHAT), 3);

@@ -15,7 +15,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, ReceivedRequest, TestWeb};
 
-use crate::harness::{KEY, Response, Service, Site};
+use crate::harness::{Response, Service, Site};
 
 const MONITOR: &str = "/v2/monitor";
 const TEA: &str = "http://shop.test/tea";
@@ -160,12 +160,7 @@ impl MonitorTest {
 }
 
 fn serve(site: &Site, settings: &[(&str, &str)]) -> Service {
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY);
-    for (name, value) in settings {
-        command.env(name, value);
-    }
-    Service::start(&mut command)
+    site.serve_with(settings)
 }
 
 fn with_model() -> [(&'static str, &'static str); 2] {

@@ -140,7 +140,7 @@ async fn pages_are_indexed_after_the_server_was_away() {
     let expected = json!({
         "name": "es", "state": "late", "pages": PAGES - 1, "reason": "responded with status 503",
     });
-    assert_fields(&outbox, &expected);
+    assert_fields(outbox, &expected);
     let metrics = service.text("/metrics").await;
     let pages = format!("websvc_mirror_outbox_pages{{source=\"es\"}} {}", PAGES - 1);
     assert!(metrics.lines().any(|line| line == pages), "{metrics}");

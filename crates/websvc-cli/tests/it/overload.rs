@@ -18,8 +18,7 @@ async fn slow_world(delay: Duration) -> TestWeb {
 
 /// Starts a service with these limits, whose index contains the slow page.
 async fn serve_with_limits(site: &Site, limits: &[(&str, &str)]) -> Service {
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY);
+    let mut command = site.serve_command();
     for (name, value) in limits {
         command.env(format!("WEBSVC__LIMITS__{name}"), value);
     }
@@ -168,9 +167,9 @@ async fn shutdown_during_overload_loses_no_response() {
     let world = TestWeb::builder().start().await;
     let site = Site::new(&world);
     let log = site.data_dir().join("log");
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut command = site.serve_command();
     // More connections than slots and queue entries, so that some requests are rejected on any machine.
-    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC_LOG_FORMAT", "pretty");
+    command.env("WEBSVC_LOG_FORMAT", "pretty");
     command.env("WEBSVC__LIMITS__SEARCH_CONCURRENCY", "1");
     command.env("WEBSVC__LIMITS__TOTAL_CONCURRENCY", "8").env("WEBSVC__LIMITS__QUEUE_LEN", "8");
     let service = Service::start_logging(&mut command, &log);

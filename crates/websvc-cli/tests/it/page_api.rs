@@ -49,7 +49,7 @@ async fn scrape_returns_requested_formats_and_markdown_by_default() {
 async fn scrape_response_is_fetched_again_by_its_team_only() {
     let world = tea_world().await;
     let site = Site::new(&world);
-    let other_key = site.succeed(&["keys", "create", "--team", "others"]).trim().to_owned();
+    let other_key = site.create_key(&["--team", "others"]);
     let mut service = site.serve();
     let first = scrape(&service, json!({ "url": PAGE })).await.body;
     let id = first["data"]["metadata"]["scrapeId"].as_str().unwrap();

@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
-use crate::harness::{KEY, Service, Site, assert_fields};
+use crate::harness::{Service, Site, assert_fields};
 
 const BASE: &str = "http://model.test/v1";
 const CHAT: &str = "http://model.test/v1/chat/completions";
@@ -61,12 +61,7 @@ impl RedactionTest {
         let world = TestWeb::builder().page(PAGE, page(second));
         let world = model.serve(world, BASE).start().await;
         let site = Site::new(&world);
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-        command
-            .env("WEBSVC_API_KEY", KEY)
-            .env("WEBSVC__LLM__BASE_URL", BASE)
-            .env("WEBSVC__LLM__MODEL", "tiny");
-        let service = Service::start(&mut command);
+        let service = site.serve_with(&[("WEBSVC__LLM__BASE_URL", BASE), ("WEBSVC__LLM__MODEL", "tiny")]);
         Self { world, service, _site: site }
     }
 

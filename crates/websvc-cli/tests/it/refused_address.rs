@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use websvc_testkit::TestWeb;
 
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn refused_address_is_logged_and_not_in_the_response() {
@@ -11,8 +11,8 @@ async fn refused_address_is_logged_and_not_in_the_response() {
     let site = Site::new(&world);
     site.succeed(&["teams", "set", "default", "--zdr", "allowed"]);
     let log = site.data_dir().join("log");
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    let service = Service::start_logging(command.env("WEBSVC_API_KEY", KEY), &log);
+    let mut command = site.serve_command();
+    let service = Service::start_logging(&mut command, &log);
     let expected = websvc_transport::REFUSED_ADDRESS;
     for (url, rule) in [
         ("http://10.11.12.13/", "10.0.0.0/8, private use"),

@@ -37,13 +37,13 @@ async fn results_have_the_requested_formats() {
     assert!(!markdown.contains("Home"), "the markdown contains the navigation: {markdown}");
     assert!(hit["rawHtml"].as_str().unwrap().contains("<nav>"));
     assert!(!hit["html"].as_str().unwrap().contains("<nav>"));
-    assert_fields(&hit, &json!({ "links": ["http://tea.test/oolong.html"], "images": [] }));
+    assert_fields(hit, &json!({ "links": ["http://tea.test/oolong.html"], "images": [] }));
     let metadata = &hit["metadata"];
     let expected = json!({
         "title": "Green tea", "description": "How to brew green tea.", "language": "en",
         "sourceURL": "http://tea.test/green.html", "statusCode": 200, "cacheState": "miss", "creditsUsed": 1,
     });
-    assert_fields(&metadata, &expected);
+    assert_fields(metadata, &expected);
     assert_eq!(response.body["creditsUsed"], json!(3));
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use websvc_testkit::{Page, TestWeb};
 
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn placeholder_api_key_ends_the_start() {
@@ -40,8 +40,8 @@ async fn page_under_lockdown_is_not_in_the_log() {
     let site = Site::new(&world);
     let log = site.data_dir().join("log.txt");
     let serve = || {
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-        command.env("WEBSVC_API_KEY", KEY).env("WEBSVC_LOG", "trace");
+        let mut command = site.serve_command();
+        command.env("WEBSVC_LOG", "trace");
         Service::start_logging(&mut command, &log)
     };
     let options = |lockdown: bool| json!({"formats": ["markdown"], "lockdown": lockdown});
@@ -112,8 +112,8 @@ async fn page_behind_url_credentials_is_neither_stored_nor_shared() {
         .await;
     let site = Site::new(&world);
     let log = site.data_dir().join("log.txt");
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC_LOG", "trace");
+    let mut command = site.serve_command();
+    command.env("WEBSVC_LOG", "trace");
     let service = Service::start_logging(&mut command, &log);
 
     let page = service.post("/v2/scrape", json!({ "url": URL }).to_string()).await;

@@ -7,7 +7,7 @@ use serde_json::json;
 use websvc_testkit::{Authority, Page, TestWeb};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
 
-use crate::harness::{KEY, Service, Site, tea_world};
+use crate::harness::{Service, Site, tea_world};
 
 #[tokio::test]
 async fn health_and_readiness_need_no_key() {
@@ -85,10 +85,9 @@ async fn tls_uses_the_configured_certificate() {
     std::fs::write(path("cert.pem"), cert).unwrap();
     std::fs::write(path("key.pem"), key).unwrap();
     std::fs::write(path("ca.pem"), authority.pem()).unwrap();
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut command = site.serve_command();
     let service = Service::start(
         command
-            .env("WEBSVC_API_KEY", KEY)
             .env("WEBSVC__SERVER__TLS__CERT", path("cert.pem"))
             .env("WEBSVC__SERVER__TLS__KEY", path("key.pem")),
     );

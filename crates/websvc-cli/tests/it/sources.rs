@@ -25,12 +25,10 @@ async fn world_of(instance: FakeSearxng) -> TestWeb {
 
 /// Starts a service with these `search.providers`, and with the fake instance as `search.searxng`.
 fn serve(site: &Site, providers: &str) -> Service {
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command
-        .env("WEBSVC_API_KEY", KEY)
-        .env("WEBSVC__SEARCH__PROVIDERS", providers)
-        .env("WEBSVC__SEARCH__SEARXNG__URL", "http://searx.test");
-    Service::start(&mut command)
+    site.serve_with(&[
+        ("WEBSVC__SEARCH__PROVIDERS", providers),
+        ("WEBSVC__SEARCH__SEARXNG__URL", "http://searx.test"),
+    ])
 }
 
 fn urls(body: &Value) -> Vec<&str> {
@@ -115,9 +113,8 @@ async fn configured_loopback_source_is_reached_and_other_ports_are_not() {
         .start()
         .await;
     let site = Site::new(&world);
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut command = site.serve_command();
     command
-        .env("WEBSVC_API_KEY", KEY)
         .env("WEBSVC__FETCH__CONNECT_TO", "{}")
         .env("WEBSVC__SEARCH__PROVIDERS", r#"["searxng"]"#)
         .env("WEBSVC__SEARCH__SEARXNG__URL", format!("http://{}/", world.http_addr()));

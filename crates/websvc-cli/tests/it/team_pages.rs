@@ -52,7 +52,7 @@ impl TeamPagesTest {
     fn start(world: TestWeb, policy: &str, serve: impl FnOnce(&Site) -> Service) -> Self {
         let site = Site::new(&world);
         site.succeed(&["teams", "set", "red", "--index", policy]);
-        let key = |team: &str| site.succeed(&["keys", "create", "--team", team]).trim().to_owned();
+        let key = |team: &str| site.create_key(&["--team", team]);
         let (red, blue) = (key("red"), key("blue"));
         let service = serve(&site);
         Self { world, site, service, red, blue }
@@ -267,7 +267,7 @@ async fn deleting_a_team_deletes_its_pages() {
     assert_eq!(cache["pages"], 0, "{cache}");
     // A new team with the same name does not see the old pages.
     test.site.succeed(&["teams", "set", "red", "--index", "team"]);
-    let red = test.site.succeed(&["keys", "create", "--team", "red"]).trim().to_owned();
+    let red = test.site.create_key(&["--team", "red"]);
     let test = TeamPagesTest { red, ..test }.restart(false);
     assert!(test.search(&test.red, "xylophone").await.is_empty());
     assert!(!test.scrape(&test.red, SECRET).await);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use websvc_store::{Store, TeamChange, ThreatOverride, ThreatPolicy};
 use websvc_testkit::{Page, TestWeb, TestWebBuilder, until};
 
-use crate::harness::{KEY, Response, Service, Site, assert_fields};
+use crate::harness::{Response, Service, Site, assert_fields};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN: &str = "00f067aa0ba902b7";
@@ -52,14 +52,8 @@ fn web() -> TestWebBuilder {
     )
 }
 
-fn serve_command(site: &Site) -> Command {
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY);
-    command
-}
-
 fn serve_command_with_traces(site: &Site) -> Command {
-    let mut command = serve_command(site);
+    let mut command = site.serve_command();
     command
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector.test")
         .env("OTEL_EXPORTER_OTLP_HEADERS", "x-collector-key=secret%20of%20the%20collector")
@@ -87,7 +81,7 @@ async fn request_id_is_in_every_log_line_and_response() {
     let site = Site::new(&world);
     let logs = tempfile::tempdir().unwrap();
     let log = logs.path().join("log");
-    let mut command = serve_command(&site);
+    let mut command = site.serve_command();
     command
         .env("WEBSVC__SEARCH__PROVIDERS", r#"["searxng"]"#)
         .env("WEBSVC__SEARCH__SEARXNG__URL", "http://searx.test");
@@ -139,7 +133,7 @@ async fn pretty_log_format_is_human_readable() {
     let world = web().start().await;
     let site = Site::new(&world);
     let log = site.data_dir().join("log.txt");
-    let mut command = serve_command(&site);
+    let mut command = site.serve_command();
     let service = Service::start_logging(command.env("WEBSVC__LOG__FORMAT", "pretty"), &log);
     search(&service, &[("x-request-id", "mine-1")], json!({ "query": "tea" })).await;
     let read = || std::fs::read_to_string(&log).unwrap();
@@ -150,7 +144,7 @@ async fn pretty_log_format_is_human_readable() {
     };
     until("the request has a log line", || has_line(&read())).await;
     assert!(read().contains(" INFO websvc_server::service: request "), "{}", read());
-    let output = serve_command(&site).env("WEBSVC_LOG", "websvc=loud").output().unwrap();
+    let output = site.serve_command().env("WEBSVC_LOG", "websvc=loud").output().unwrap();
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("WEBSVC_LOG"));
 }
 
@@ -240,7 +234,7 @@ fn metric(text: &str, name: &str) -> f64 {
 async fn metrics_count_stages_and_cache_and_histograms_are_consistent() {
     let world = web().start().await;
     let site = Site::new(&world);
-    let service = Service::start(&mut serve_command(&site));
+    let service = Service::start(&mut site.serve_command());
     service.index_pages(&[("oolongword", PAGE)]).await;
     let before = service.text("/metrics").await;
     let body = json!({ "query": "oolongword", "scrapeOptions": { "formats": ["markdown"] } });
@@ -289,7 +283,7 @@ async fn unreachable_collector_affects_no_response_and_lost_spans_are_counted() 
     let world = web().start().await;
     let site = Site::new(&world);
     let unused_address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut command = serve_command(&site);
+    let mut command = site.serve_command();
     command
         .env("WEBSVC__TRACES__ENDPOINT", format!("http://{unused_address}"))
         .env("WEBSVC__TRACES__QUEUE", "4")
@@ -315,7 +309,7 @@ async fn readiness_names_degraded_parts() {
         .start()
         .await;
     let site = Site::new(&world);
-    let mut command = serve_command(&site);
+    let mut command = site.serve_command();
     command
         .env("WEBSVC__SEARCH__PROVIDERS", r#"["index", "searxng"]"#)
         .env("WEBSVC__SEARCH__SEARXNG__URL", "http://searx.test")
@@ -345,7 +339,7 @@ async fn readiness_names_degraded_parts() {
     assert_eq!((degraded.status.as_u16(), &degraded.body["status"]), (200, &json!("ready")));
     assert_eq!(degraded.body["degraded"], json!(["source:searxng", "threat"]), "{}", degraded.body);
     let threat = &degraded.body["threat"];
-    assert_fields(&threat, &json!({ "state": "paused", "reason": "responded with status 500" }));
+    assert_fields(threat, &json!({ "state": "paused", "reason": "responded with status 500" }));
     assert!(threat["retryAfterMs"].is_u64(), "{threat}");
     let metrics = service.text("/metrics").await;
     assert!((metric(&metrics, "websvc_threat_scanner_state{state=\"paused\"}") - 1.0).abs() < 0.5);

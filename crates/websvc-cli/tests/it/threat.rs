@@ -99,12 +99,7 @@ impl ThreatTest {
         let scanner = FakeScanner::new();
         let world = scanner.serve(web()).start().await;
         let site = Site::new(&world);
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-        command.env("WEBSVC_API_KEY", KEY);
-        for (name, value) in settings {
-            command.env(name, value);
-        }
-        let service = Service::start(&mut command);
+        let service = site.serve_with(settings);
         service.index_pages(PAGES).await;
         Self { world, scanner, service, site }
     }
@@ -407,8 +402,8 @@ async fn zero_retention_request_leaves_no_verdict_and_no_trace() {
         scanner.serve(web()).page_with("http://searx.test/search", move |request| engine.respond(request));
     let world = world.start().await;
     let site = Site::new(&world);
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC_LOG", "trace").envs(scanner_settings());
+    let mut command = site.serve_command();
+    command.env("WEBSVC_LOG", "trace").envs(scanner_settings());
     command.env("WEBSVC__SEARCH__PROVIDERS", r#"["searxng"]"#);
     command.env("WEBSVC__SEARCH__SEARXNG__URL", "http://searx.test");
     let log = logs.path().join("log");

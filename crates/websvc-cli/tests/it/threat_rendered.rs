@@ -8,7 +8,7 @@ use websvc_store::{Store, TeamChange, ThreatPolicy};
 use websvc_testkit::{Page, TestWeb};
 
 use crate::browser::path_or_skip;
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 const BLOCKED: &str = "unsafe_domain_blocked: threat protection blocks evil.test: it is on the blacklist";
 
@@ -31,8 +31,8 @@ async fn rendered_page_leading_to_blocked_url_is_blocked_and_leaves_no_artifacts
         .page("http://evil.test/", Page::html("<p>evil"));
     let world = world.start().await;
     let site = Site::new(&world);
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__BROWSER__CONCURRENCY", "2");
+    let mut command = site.serve_command();
+    command.env("WEBSVC__BROWSER__CONCURRENCY", "2");
     let mut service = Service::start(command.env("WEBSVC__BROWSER__PATH", chromium));
     let indexed =
         [("sencha", "http://leads.test/"), ("matcha", "http://link.test/"), ("oolong", "http://file.test/")];

@@ -53,9 +53,8 @@ fn urls(pages: usize) -> Vec<String> {
 
 /// Returns the command of a service with short delays between webhook retries.
 fn serve_with_fast_retries(site: &Site) -> Command {
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut command = site.serve_command();
     command
-        .env("WEBSVC_API_KEY", KEY)
         .env("WEBSVC__WEBHOOKS__INITIAL_BACKOFF_MS", "20")
         .env("WEBSVC__WEBHOOKS__ATTEMPTS", "3")
         .env("WEBSVC__WEBHOOKS__TIMEOUT_MS", "1000");
@@ -253,7 +252,7 @@ async fn undeliverable_event_is_a_dead_letter_that_can_be_retried() {
         "attempts": 3, "lastStatus": 503, "url": HOOK, "type": "batch_scrape.page",
         "lastError": "responded with status 503", "jobId": path.rsplit('/').next().unwrap(),
     });
-    assert_fields(&dead_letter, &expected);
+    assert_fields(dead_letter, &expected);
     assert_eq!(received(&world).len(), 6, "each event must be sent three times");
     let page = service.get(&format!("{DEAD_LETTERS}?skip=1&limit=5")).await.body;
     assert_eq!((page["deadLetters"].as_array().unwrap().len(), &page["total"]), (1, &json!(2)));
@@ -268,7 +267,7 @@ async fn undeliverable_event_is_a_dead_letter_that_can_be_retried() {
         ("default", "batch", 200, 2),
         ("default", "search", 403, 0),
     ] {
-        service.key = site.succeed(&["keys", "create", "--team", team, "--scope", scope]).trim().to_owned();
+        service.key = site.create_key(&["--team", team, "--scope", scope]);
         let response = service.get(DEAD_LETTERS).await;
         assert_eq!(response.status, status, "{team} {scope}");
         if status == 200 {
@@ -444,7 +443,7 @@ async fn team_queue_status_counts_job_pages() {
     assert_eq!((&status["jobsInQueue"], &status["waitingJobsInQueue"]), (&json!(5), &json!(3)), "{status}");
     let metrics = service.text("/metrics").await;
     assert!(metrics.contains("websvc_job_pages{state=\"waiting\"} 3"), "{metrics}");
-    service.key = site.succeed(&["keys", "create", "--team", "others"]).trim().to_owned();
+    service.key = site.create_key(&["--team", "others"]);
     assert_eq!(service.get("/v2/team/queue-status").await.body["jobsInQueue"], 0);
     service.key = KEY.to_owned();
     service.send(Method::DELETE, &path, &[], "").await;

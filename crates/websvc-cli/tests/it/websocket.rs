@@ -228,8 +228,8 @@ async fn socket_log_lines_contain_no_key() {
     let site = Site::new(&world);
     let logs = tempfile::tempdir().unwrap();
     let log = logs.path().join("log");
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", crate::harness::KEY).env("WEBSVC_LOG", "trace");
+    let mut command = site.serve_command();
+    command.env("WEBSVC_LOG", "trace");
     let service = Service::start_logging(&mut command, &log);
     let path = start_at(&service, BATCH, json!({ "urls": urls(2) })).await;
     wait_for_end(&service, &path).await;

@@ -26,7 +26,7 @@ async fn trace_has_the_work_and_the_sources_of_the_data() {
     assert_eq!(find("tool_call.finished")["result"]["success"], true);
     assert_eq!(find("reasoning.summary")["text"], "It is next.");
     for (number, event) in (1..).zip(&events) {
-        assert_fields(&event, &json!({ "schemaVersion": 1, "producerSequence": number }));
+        assert_fields(event, &json!({ "schemaVersion": 1, "producerSequence": number }));
     }
     let artifacts: Vec<&Value> = events.iter().filter(|event| event["type"] == "artifact.updated").collect();
     let snapshot = async |id: &str| -> Value {

@@ -12,10 +12,7 @@ async fn run_belongs_to_its_team() {
     let test = AgentTest::new().await;
     let (path, status) = test.run(json!({})).await;
     let thread = status["threadId"].as_str().unwrap();
-    let key = test.site.succeed(&["keys", "create", "--team", "other"]);
-    let key =
-        key.lines().find_map(|line| line.split_whitespace().find(|word| word.starts_with("fc-"))).unwrap();
-    let bearer = format!("Bearer {key}");
+    let bearer = format!("Bearer {}", test.site.create_key(&["--team", "other"]));
     let headers = [("authorization", bearer.as_str())];
     for path in [
         path.clone(),
@@ -35,12 +32,7 @@ async fn run_belongs_to_its_team() {
 #[tokio::test(flavor = "multi_thread")]
 async fn key_needs_the_scope_agent_and_for_pages_in_a_browser_interact() {
     let test = AgentTest::new().await;
-    let create = |scope: &str| {
-        let output = test.site.succeed(&["keys", "create", "--scope", scope]);
-        let key =
-            output.lines().find_map(|line| line.split_whitespace().find(|word| word.starts_with("fc-")));
-        format!("Bearer {}", key.unwrap())
-    };
+    let create = |scope: &str| format!("Bearer {}", test.site.create_key(&["--scope", scope]));
     let body = json!({ "prompt": "x", "allowInteract": true }).to_string();
     for (scope, expected) in [("search", "agent"), ("agent", "interact")] {
         let bearer = create(scope);

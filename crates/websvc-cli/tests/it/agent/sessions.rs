@@ -195,9 +195,7 @@ async fn open_session_can_be_watched_and_ends_with_a_cancelled_run() {
     let watch = async || test.service.send(Method::GET, &live, &[("authorization", "")], "").await.status;
     assert_eq!(watch().await, StatusCode::OK, "the URL needs no key");
     // A key that may not use sessions gets no access to this one.
-    let key = test.site.succeed(&["keys", "create", "--scope", "agent"]);
-    let key = key.split_whitespace().find(|word| word.starts_with("fc-")).unwrap();
-    let bearer = format!("Bearer {key}");
+    let bearer = format!("Bearer {}", test.site.create_key(&["--scope", "agent"]));
     let trace = format!("{path}/trace?liveView=true");
     let shown = test.service.send(Method::GET, &trace, &[("authorization", &bearer)], "").await;
     assert_eq!(

@@ -239,7 +239,7 @@ async fn test_event_says_which_sinks_have_received_it() {
     let (hook, is_up) = hook().await;
     let audit = with_hook(&world, &hook).with_file();
     audit.site.succeed(&["teams", "set", "default", "--audit", "off"]);
-    let key = audit.site.succeed(&["keys", "create", "--admin", "--team", "default"]).trim().to_owned();
+    let key = audit.site.create_key(&["--admin", "--team", "default"]);
     let service = audit.serve();
     let client = websvc::Client::new(service.address.parse().unwrap(), key).unwrap();
     let test = async |message: &str| {

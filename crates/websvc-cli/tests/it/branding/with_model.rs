@@ -5,7 +5,7 @@ use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use super::{SHOP, URL, scrape, with_images};
 use crate::browser::path_or_skip;
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 const BASE: &str = "http://model.test/v1";
 const CHAT: &str = "http://model.test/v1/chat/completions";
@@ -42,9 +42,8 @@ async fn start_with(html: &str, responses: Vec<Page>) -> Option<(Service, TestWe
     let world = with_images(TestWeb::builder().page(URL, Page::html(html)), URL, html);
     let world = model.serve(world, BASE).start().await;
     let site = Site::new(&world);
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut command = site.serve_command();
     command
-        .env("WEBSVC_API_KEY", KEY)
         .env("WEBSVC__LLM__BASE_URL", BASE)
         .env("WEBSVC__LLM__API_KEY", "sk-of-the-tests")
         .env("WEBSVC__LLM__MODEL", "tiny")

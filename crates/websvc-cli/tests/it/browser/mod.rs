@@ -15,7 +15,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
-use crate::harness::{KEY, Service, Site, skip};
+use crate::harness::{Service, Site, skip};
 
 /// Returns the path in a variable that `cargo xtask test` sets. Without it, the test is skipped.
 pub(crate) fn path_or_skip(variable: &str) -> Option<PathBuf> {
@@ -107,8 +107,8 @@ pub(crate) fn serve_logging(site: &Site, chromium: &Path, log: &Path) -> Service
 }
 
 pub(crate) fn serve_command(site: &Site, chromium: &Path) -> Command {
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__BROWSER__CONCURRENCY", "2");
+    let mut command = site.serve_command();
+    command.env("WEBSVC__BROWSER__CONCURRENCY", "2");
     command.env("WEBSVC__BROWSER__PATH", chromium);
     command
 }

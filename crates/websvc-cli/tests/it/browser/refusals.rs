@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};
 
 use super::{BrowserTest, TEA, path_or_skip};
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 #[tokio::test]
 async fn rendered_page_reaches_no_address_that_the_guard_refuses() {
@@ -37,11 +37,8 @@ async fn page_over_the_memory_limit_fails_alone_with_a_reason() {
     let world = TestWeb::builder().page("http://large.test/", Page::html(large));
     let world = world.page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command
-        .env("WEBSVC_API_KEY", KEY)
-        .env("WEBSVC__BROWSER__CONCURRENCY", "2")
-        .env("WEBSVC__BROWSER__PATH", chromium);
+    let mut command = site.serve_command();
+    command.env("WEBSVC__BROWSER__CONCURRENCY", "2").env("WEBSVC__BROWSER__PATH", chromium);
     let service = Service::start(command.env("WEBSVC__BROWSER__PAGE_MEMORY_BYTES", "300000000"));
     let scrape = |url: &str, wait: u64| {
         let body = json!({"url": url, "formats": ["markdown"], "waitFor": wait, "timeout": 60_000});

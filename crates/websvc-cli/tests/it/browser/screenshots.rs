@@ -8,7 +8,7 @@ use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
 use super::{BrowserTest, TEA, path_or_skip, start, start_with_tea_page};
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 /// A decoded image.
 struct Image {
@@ -157,7 +157,7 @@ async fn screenshot_in_a_bucket_is_served_from_it() {
     let bucket = S3Fs::start().await;
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut command = site.serve_command();
     for (name, value) in [
         ("ENDPOINT", bucket.endpoint().as_str()),
         ("REGION", FakeS3::REGION),
@@ -169,7 +169,7 @@ async fn screenshot_in_a_bucket_is_served_from_it() {
         command.env(format!("WEBSVC__ARTIFACTS__S3__{name}"), value);
     }
     command.env("WEBSVC__BROWSER__CONCURRENCY", "1").env("WEBSVC__BROWSER__PATH", chromium);
-    let service = Service::start(command.env("WEBSVC_API_KEY", KEY));
+    let service = Service::start(&mut command);
     service.index_pages(&[("listed", "http://tea.test/")]).await;
     let options = json!({"formats": ["screenshot"]});
     let response = service.search(json!({"query": "listed", "scrapeOptions": options})).await;

@@ -8,7 +8,7 @@ use serde_json::json;
 use websvc_testkit::{Canary, Page, TestWeb};
 
 use super::{TEA, path_or_skip, start_with_tea_page};
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
@@ -41,11 +41,8 @@ async fn browser_directory_is_private_and_removed_after_a_kill() {
     let site = Site::new(&world);
     let temporary = tempfile::tempdir().unwrap();
     let serve = || {
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-        command
-            .env("WEBSVC_API_KEY", KEY)
-            .env("WEBSVC__BROWSER__CONCURRENCY", "2")
-            .env("WEBSVC__BROWSER__PATH", &chromium);
+        let mut command = site.serve_command();
+        command.env("WEBSVC__BROWSER__CONCURRENCY", "2").env("WEBSVC__BROWSER__PATH", &chromium);
         Service::start(command.env("TMPDIR", temporary.path()))
     };
     let directories = || -> Vec<PathBuf> {
@@ -140,8 +137,8 @@ async fn missing_browser_degrades_the_service() {
     let world = TestWeb::builder().page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let serve = |key: &str, value: &str| {
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-        command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__BROWSER__CONCURRENCY", "2").env(key, value);
+        let mut command = site.serve_command();
+        command.env("WEBSVC__BROWSER__CONCURRENCY", "2").env(key, value);
         Service::start(&mut command)
     };
     let service = serve("WEBSVC__BROWSER__PATH", "/no/such/chromium");

@@ -7,7 +7,7 @@ use websvc_testkit::{Page, TestWeb, until};
 
 use super::{SessionTest, live, path};
 use crate::browser::path_or_skip;
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 /// The sections of the interpreters of this machine, if it has them.
 struct Interpreters {
@@ -47,8 +47,8 @@ async fn start() -> Option<SessionTest> {
         .start()
         .await;
     let site = Site::new(&world);
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__BROWSER__CONCURRENCY", "2");
+    let mut command = site.serve_command();
+    command.env("WEBSVC__BROWSER__CONCURRENCY", "2");
     let service = Service::start(interpreters.configure(&mut command).env("WEBSVC__BROWSER__PATH", chromium));
     Some(SessionTest { world, site, service })
 }

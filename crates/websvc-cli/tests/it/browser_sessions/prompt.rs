@@ -10,7 +10,7 @@ use websvc_testkit::{FakeModel, Page, TestWeb, until};
 
 use super::end::{browser_groups, wait_until_gone};
 use crate::browser::path_or_skip;
-use crate::harness::{KEY, Response, Service, Site, assert_fields};
+use crate::harness::{Response, Service, Site, assert_fields};
 
 const SHOP: &str = "http://shop.test/";
 const BASE: &str = "http://model.test/v1";
@@ -38,8 +38,8 @@ impl PromptTest {
         }
         let world = world.start().await;
         let site = Site::new(&world);
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-        command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__BROWSER__CONCURRENCY", "2");
+        let mut command = site.serve_command();
+        command.env("WEBSVC__BROWSER__CONCURRENCY", "2");
         command.env("WEBSVC__BROWSER__PATH", &chromium);
         if model.is_some() {
             command.env("WEBSVC__LLM__BASE_URL", BASE).env("WEBSVC__LLM__MODEL", "tiny");

@@ -26,7 +26,7 @@ async fn jobs_of_two_teams_alternate() {
     }
     let world = world.start().await;
     let site = Site::new(&world);
-    let key = |team| site.succeed(&["keys", "create", "--team", team]).trim().to_owned();
+    let key = |team| site.create_key(&["--team", team]);
     let (one, other) = (key("one"), key("other"));
     let mut service = serve_with(
         &site,

@@ -8,8 +8,7 @@ use crate::harness::{Response, Service, Site, assert_fields, tea_world};
 const ADMIN: &str = "the-admin-key-of-these-tests";
 
 fn serve(site: &Site) -> Service {
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    Service::start(command.env("WEBSVC_API_KEY", crate::harness::KEY).env("WEBSVC_ADMIN_KEY", ADMIN))
+    site.serve_with(&[("WEBSVC_ADMIN_KEY", ADMIN)])
 }
 
 async fn system(service: &Service) -> Value {
@@ -47,9 +46,8 @@ async fn guessable_admin_key_ends_the_start() {
         ("fc-YOUR-API-KEY", "placeholder"),
         (crate::harness::KEY, "equals another configured key"),
     ] {
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-        let output =
-            command.env("WEBSVC_API_KEY", crate::harness::KEY).env("WEBSVC_ADMIN_KEY", key).output().unwrap();
+        let mut command = site.serve_command();
+        let output = command.env("WEBSVC_ADMIN_KEY", key).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && stderr.contains("WEBSVC_ADMIN_KEY"), "{key}: {stderr}");
         assert!(stderr.contains(rule) && !stderr.contains(key), "{key}: {stderr}");

@@ -26,7 +26,7 @@ async fn both_versions_start_and_read_the_same_extractions() {
         assert_eq!(started.status, StatusCode::OK, "{}", started.body);
         check_deprecation(&started);
         let body = &started.body;
-        assert_fields(&body, &json!({ "success": true, "urlTrace": [], "invalidURLs": [], "warning": null }));
+        assert_fields(body, &json!({ "success": true, "urlTrace": [], "invalidURLs": [], "warning": null }));
         let status = test.wait_for_end(other_path, body).await;
         assert_fields(&status, &json!({ "success": true, "status": "completed", "data": drinks() }));
         assert_eq!(status, test.wait_for_end(start_path, body).await);
@@ -123,9 +123,7 @@ async fn sources_and_trace_are_returned_on_request() {
 async fn extraction_that_does_not_exist_or_belongs_to_another_team_is_not_found() {
     let test = ExtractTest::new().await;
     let (started, _) = test.run(json!({ "urls": [TEA] })).await;
-    let output = test.site.succeed(&["keys", "create", "--team", "other"]);
-    let key = output.lines().find_map(|line| line.split_whitespace().find(|word| word.starts_with("fc-")));
-    let bearer = format!("Bearer {}", key.unwrap());
+    let bearer = format!("Bearer {}", test.site.create_key(&["--team", "other"]));
     for version in [EXTRACT, EXTRACT_V1] {
         let unknown = test.service.get(&format!("{version}/{UNKNOWN}")).await;
         let path = format!("{version}/{}", started["id"].as_str().unwrap());
@@ -179,10 +177,7 @@ async fn key_needs_the_scope_agent_and_the_format_json() {
     for (options, status) in
         [(["--scope", "scrape"], 403), (["--format", "markdown"], 403), (["--scope", "agent"], 200)]
     {
-        let output = test.site.succeed(&[&["keys", "create"], &options[..]].concat());
-        let key =
-            output.lines().find_map(|line| line.split_whitespace().find(|word| word.starts_with("fc-")));
-        let bearer = format!("Bearer {}", key.unwrap());
+        let bearer = format!("Bearer {}", test.site.create_key(&options));
         let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
         let body = json!({ "urls": [TEA] }).to_string();
         let response = test.service.send(Method::POST, EXTRACT, &headers, body).await;

@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::browser::path_or_skip;
-use crate::harness::{KEY, Response, Service, Site};
+use crate::harness::{Response, Service, Site};
 
 /// The timeout of scrapes that should succeed, also on slow machines.
 const TIMEOUT_MS: u32 = 120_000;
@@ -31,10 +31,8 @@ impl Tools<'_> {
 
     /// Starts a service with these programs and variables.
     fn serve(&self, site: &Site, variables: &[(&str, &str)]) -> Service {
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-        Service::start(
-            self.configure(&mut command).env("WEBSVC_API_KEY", KEY).envs(variables.iter().copied()),
-        )
+        let mut command = site.serve_command();
+        Service::start(self.configure(&mut command).envs(variables.iter().copied()))
     }
 }
 

@@ -21,8 +21,7 @@ struct RealTools {
 impl RealTools {
     fn find() -> Option<Self> {
         let [bubblewrap, yt_dlp, ffmpeg] =
-            ["WEBSVC_TEST_BUBBLEWRAP", "WEBSVC_TEST_YT_DLP", "WEBSVC_TEST_FFMPEG"]
-                .map(|variable| path_or_skip(variable));
+            ["WEBSVC_TEST_BUBBLEWRAP", "WEBSVC_TEST_YT_DLP", "WEBSVC_TEST_FFMPEG"].map(path_or_skip);
         Some(Self { bubblewrap: bubblewrap?, yt_dlp: yt_dlp?, ffmpeg: ffmpeg? })
     }
 
@@ -126,7 +125,7 @@ async fn real_tools_download_the_media_of_pages() {
     let service = test.tools.serve(&test.site, &[]);
     let original = std::fs::read(test.media.path().join("tea.mp4")).unwrap();
     let urls = ["https://media.test/page", "http://media.test/stream", "http://media.test/page"];
-    for url in urls.into_iter().take(scaled(2, 3)) {
+    for url in urls.into_iter().take(scaled(1, 3)) {
         let body = json!({ "url": url, "formats": ["audio", "video"], "skipTlsVerification": true,
             "timeout": TIMEOUT_MS });
         let response = service.post("/v2/scrape", body.to_string()).await;
@@ -162,7 +161,7 @@ async fn real_tool_reports_failures_by_the_rules() {
         ("nothing", "video", 200, "the page has no supported medium"),
         ("missing", "video", 200, "HTTP Error 404"),
     ];
-    for (page, format, status, text) in failures.into_iter().take(scaled(3, 5)) {
+    for (page, format, status, text) in failures.into_iter().take(scaled(2, 5)) {
         let response = scrape(&service, &format!("http://media.test/{page}"), &json!([format])).await;
         assert_eq!(response.status.as_u16(), status, "{page}: {}", response.body);
         assert!(response.body.to_string().contains(text), "{page}: {}", response.body);

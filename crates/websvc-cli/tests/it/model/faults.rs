@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use super::{BASE, price};
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 use kinds::{Expected, FAULTS, Fault};
 
 /// The time limit of a request to the model, in milliseconds. It is long enough for an answer on a busy machine.
@@ -57,9 +57,8 @@ impl FaultTest {
         }
         let world = FakeModel::with_responder(respond).serve(web, BASE).start().await;
         let site = Site::new(&world);
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut command = site.serve_command();
         command
-            .env("WEBSVC_API_KEY", KEY)
             .env("WEBSVC__LLM__BASE_URL", base)
             .env("WEBSVC__LLM__MODEL", "tiny")
             .env("WEBSVC__LLM__TIMEOUT_MS", TIMEOUT_MS)

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{FakeModel, Page, TestWeb};
 
 use super::{MARKER, tea};
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 const FIRST: &str = "http://first.test/v1";
 const SPARE: &str = "http://spare.test/v1";
@@ -22,9 +22,8 @@ impl Endpoints {
         let world = FakeModel::scripted(first).serve(world, FIRST);
         let world = FakeModel::scripted(spare).serve(world, SPARE).start().await;
         let site = Site::new(&world);
-        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut command = site.serve_command();
         command
-            .env("WEBSVC_API_KEY", KEY)
             .env("WEBSVC_LOG", "debug")
             .env("WEBSVC__LLM__BASE_URL", format!("{FIRST}?code=query-secret"))
             .env("WEBSVC__LLM__HEADERS__X-TOKEN", "header-secret")

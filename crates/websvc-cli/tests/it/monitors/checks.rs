@@ -103,7 +103,7 @@ async fn search_results_alert_once_without_a_judge() {
     let page = &first["pages"][0];
     assert_eq!(page["metadata"]["searchStatus"], "alert", "{page}");
     let result = &first["targetResults"][0];
-    assert_fields(&result, &json!({ "searchCompleted": true, "resultCount": 2, "matches": 2 }));
+    assert_fields(result, &json!({ "searchCompleted": true, "resultCount": 2, "matches": 2 }));
     let second = test.run(&monitor).await;
     check_summary(&second, &json!({ "totalPages": 2, "same": 2 }));
     assert_eq!(second["pages"][0]["metadata"]["searchStatus"], "already_seen");

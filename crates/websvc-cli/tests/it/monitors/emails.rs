@@ -233,7 +233,7 @@ async fn refused_recipient_appears_in_the_notification_status() {
     })
     .await;
     let email = &status["email"];
-    assert_fields(&email, &json!({ "attempted": true, "success": false, "recipients": [ANNA, BEA] }));
+    assert_fields(email, &json!({ "attempted": true, "success": false, "recipients": [ANNA, BEA] }));
     assert!(email["error"].as_str().unwrap().contains("refused the recipient bea@tea.test"), "{email}");
     assert_eq!(messages_to(&refusing, ANNA).len(), 1);
 }

@@ -51,7 +51,7 @@ async fn each_page_has_an_event_and_each_check_one() {
     );
     // The check has an error, so it is partial and not a success.
     let last = events.last().unwrap();
-    assert_fields(&last, &json!({ "type": "monitor.check.completed", "success": false }));
+    assert_fields(last, &json!({ "type": "monitor.check.completed", "success": false }));
     assert_fields(&last["data"][0], &json!({ "summary": check["summary"], "status": "partial" }));
     let path = format!("{monitor}/checks/{}", check["id"].as_str().unwrap());
     let webhook =

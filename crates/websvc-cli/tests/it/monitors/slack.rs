@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use websvc_testkit::until;
 
 use super::{MonitorTest, serve, wait_for_notifications};
-use crate::harness::{KEY, Service, assert_fields};
+use crate::harness::{Service, assert_fields};
 
 /// The webhook. Its path is a credential.
 pub(super) const WEBHOOK: &str = "http://slack.test/services/T0/B0/credential-of-slack";
@@ -25,8 +25,8 @@ async fn change_is_posted_to_the_slack_webhook() {
     let mut test = MonitorTest::new().await;
     test.service.end();
     let log = test.site.data_dir().join("service.log");
-    let mut command = test.site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC_LOG", "trace");
+    let mut command = test.site.serve_command();
+    command.env("WEBSVC_LOG", "trace");
     test.service = Service::start_logging(&mut command, &log);
     let monitor = test.create(json!({ "notification": notification(WEBHOOK) })).await;
     test.run(&monitor).await;

@@ -17,7 +17,7 @@ use self::marker::Marker;
 use self::stored_data::StoredData;
 use self::web::{MIRROR, Web};
 use crate::browser::path_or_skip;
-use crate::harness::{KEY, Service, Site};
+use crate::harness::{Service, Site};
 
 /// Name of the file of audit events in the directory for temporary files.
 const EVENTS: &str = "events.jsonl";
@@ -187,9 +187,8 @@ impl Keys<'_> {
 }
 
 fn start(site: &Site, scratch: &TempDir, log: &std::path::Path, chromium: Option<PathBuf>) -> Service {
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut command = site.serve_command();
     command
-        .env("WEBSVC_API_KEY", KEY)
         .env("WEBSVC_LOG", "trace")
         .env("TMPDIR", scratch.path())
         .env("ES_KEY", "secret")

@@ -35,9 +35,7 @@ async fn unauthorized_socket_is_closed_with_a_code() {
     let service = site.serve();
     let path = start_at(&service, BATCH, json!({ "urls": urls(1) })).await;
     wait_for_end(&service, &path).await;
-    let key = |scope: &str, team: &str| {
-        site.succeed(&["keys", "create", "--team", team, "--scope", scope]).trim().to_owned()
-    };
+    let key = |scope: &str, team: &str| site.create_key(&["--team", team, "--scope", scope]);
     let (other, scoped) = (key("batch", "others"), key("crawl", "default"));
     let (wrong, none) = (("authorization", "Bearer fc-wrong"), ("authorization", ""));
     let bearer = |key: &str| format!("Bearer {key}");
@@ -62,7 +60,7 @@ async fn dashboard_session_opens_no_socket() {
     let site = Site::new(&world);
     let service = site.serve();
     let path = start_at(&service, BATCH, json!({ "urls": urls(1) })).await;
-    let admin = site.succeed(&["keys", "create", "--team", "default", "--admin"]).trim().to_owned();
+    let admin = site.create_key(&["--team", "default", "--admin"]);
     let headers = [("content-type", "application/json"), ("authorization", "")];
     let body = json!({ "key": admin }).to_string();
     let signed_in = service.send(Method::POST, "/dashboard/session", &headers, body).await;
@@ -97,9 +95,7 @@ async fn foreign_origins_open_no_socket_without_authentication() {
 async fn team_socket_limit_rejects_more_until_a_socket_closes() {
     let world = site_of(1, Duration::ZERO, "").await;
     let site = Site::new(&world);
-    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", crate::harness::KEY).env("WEBSVC__JOBS__MAX_SOCKETS_PER_TEAM", "1");
-    let service = Service::start(&mut command);
+    let service = site.serve_with(&[("WEBSVC__JOBS__MAX_SOCKETS_PER_TEAM", "1")]);
     let path = start_at(&service, BATCH, never_ending_batch(1)).await;
     let mut first = open_socket(&service, &path).await;
     first.next().await;

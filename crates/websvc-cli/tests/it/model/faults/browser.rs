@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::super::BASE;
-use super::kinds::{Expected, FAULTS, Fault, sample};
+use super::kinds::{Expected, Fault, sample};
 use super::runs::check;
 use super::{FaultTest, PLAIN};
 use crate::browser::path_or_skip;
@@ -62,7 +62,7 @@ async fn failures_of_the_model_end_prompts_and_leave_the_session() {
     }
     let sessions = paths.clone();
     test.check_all(sample(), move |test, fault| {
-        let at = FAULTS.iter().position(|other| other.name == fault.name).unwrap();
+        let at = sample().position(|other| other.name == fault.name).unwrap();
         let session = Arc::clone(&sessions[at % SESSIONS]);
         async move {
             let path = session.lock().await;
