@@ -200,7 +200,7 @@ async fn dify_and_n8n_requests_succeed() {
         "scrapeOptions": { "onlyMainContent": true },
     });
     for path in ["/v1/crawl", "//v1/crawl", "/v2/crawl", "//v2/crawl/"] {
-        let response = service.send(http::Method::POST, path, &headers, check.to_string()).await;
+        let response = service.send(Method::POST, path, &headers, check.to_string()).await;
         assert_eq!(
             (response.status.as_u16(), &response.body["success"]),
             (200, &json!(true)),
@@ -224,7 +224,7 @@ async fn dify_and_n8n_requests_succeed() {
         assert_eq!(service.post(path, tool.to_string()).await.status, 200, "{path}");
     }
     let wrong = [("authorization", "Bearer wrong"), ("content-type", "application/json")];
-    let rejected = service.send(http::Method::POST, "/v1/crawl", &wrong, check.to_string()).await;
+    let rejected = service.send(Method::POST, "/v1/crawl", &wrong, check.to_string()).await;
     assert_eq!((rejected.status.as_u16(), rejected.body["error"].is_string()), (401, true));
     // n8n fetches the credits.
     for path in ["/v2/team/credit-usage", "/v2//team/credit-usage"] {
