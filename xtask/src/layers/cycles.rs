@@ -15,11 +15,8 @@ const ALLOWED: &[(&str, usize)] = &[
     ("websvc-agent", 5),
     ("websvc-artifacts", 2),
     ("websvc-browser", 11),
-    ("websvc-cli", 13),
     ("websvc-diff", 2),
-    ("websvc-engine", 15),
     ("websvc-evaluation", 2),
-    ("websvc-jobs", 8),
     ("websvc-model", 5),
     ("websvc-monitor", 5),
     ("websvc-query", 8),
@@ -29,10 +26,9 @@ const ALLOWED: &[(&str, usize)] = &[
     ("websvc-selector", 2),
     ("websvc-server", 34),
     ("websvc-session", 5),
-    ("websvc-sitemap", 5),
     ("websvc-testkit", 2),
     ("websvc-transport", 9),
-    ("websvc-validate", 8),
+    ("websvc-validate", 4),
 ];
 
 /// A module by the names of the modules around it and its own; empty for the root.
