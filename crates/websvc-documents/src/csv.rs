@@ -61,7 +61,8 @@ impl Iterator for Records<'_> {
         loop {
             let (field, end) = self.field();
             fields.push(field);
-            if end != Some(self.separator) {
+            // A line of separators has as many fields as bytes.
+            if end != Some(self.separator) || fields.len() > MAX_CELLS {
                 return Some(fields);
             }
         }
@@ -145,6 +146,15 @@ mod tests {
         check("a\"b\"c,\"d\"e\"f", &[&["a\"b\"c", "de\"f"]]);
         check("\"\"\n\"open,x", &[&[""], &["open,x"]]);
         check("\"a\"\"\"", &[&["a\""]]);
+    }
+
+    #[test]
+    fn line_of_separators_has_a_limited_number_of_fields() {
+        let text = ",".repeat(MAX_CELLS + 10);
+        let mut records = Records { rest: &text, separator: ',' };
+        assert_eq!(records.next().map(|fields| fields.len()), Some(MAX_CELLS + 1));
+        let parsed = parse(text.as_bytes(), &Limits::default()).unwrap();
+        assert_eq!(parsed.warnings, ["the table was cut off at the maximum size"]);
     }
 
     #[test]
