@@ -1,28 +1,10 @@
 //! Reading and checking of requests.
 
-use std::sync::LazyLock;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use websvc_types::agent::AgentRequest;
-use websvc_types::extract::ExtractRequest;
-use websvc_types::feedback::{FeedbackRequest, SearchFeedbackRequest};
-use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
-use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractRequest};
-use websvc_types::job::{BatchScrapeRequest, CrawlParams, CrawlParamsRequest, CrawlRequest};
 use websvc_types::limits::BODY_BYTES_PER_VALUE;
-use websvc_types::llms_txt::LlmsTxtRequest;
-use websvc_types::map::{MapRequest, MapRequestV1};
-use websvc_types::monitor::{
-    CreateMonitorRequest, MonitorEmailRequest, RunMonitorRequest, UpdateMonitorRequest,
-};
-use websvc_types::rerank::RerankRequest;
-use websvc_types::team::{SiemRequest, SiemTestRequest, TeamThreatRequest};
-use websvc_types::{
-    ParseOptions, ParseUploadRequest, ScrapeOptions, ScrapeRequest, SearchRequest, UploadUrlRequest,
-    Violation, ViolationCode, schema,
-};
+use websvc_types::{Violation, ViolationCode};
 
 use crate::checked::Checked;
 use crate::error::Rejection;
@@ -69,33 +51,6 @@ pub trait Shaped {
     /// Returns the shape of a body.
     #[doc(hidden)]
     fn shape() -> &'static Shape;
-}
-
-/// Declares the shapes of request types.
-macro_rules! shapes {
-    ($($request:ident)*) => {
-        $(impl Shaped for $request {
-            fn shape() -> &'static Shape {
-                static SHAPE: LazyLock<Shape> =
-                    LazyLock::new(|| Shape::compile(schema::request::<$request>().as_value()));
-                &SHAPE
-            }
-        })*
-
-        /// Returns the schemas of all shapes, with the names of their types.
-        #[cfg(test)]
-        pub(crate) fn request_schemas() -> Vec<(&'static str, Value)> {
-            vec![$((stringify!($request), schema::request::<$request>().to_value())),*]
-        }
-    };
-}
-
-shapes! {
-    AgentRequest BatchScrapeRequest CrawlParams CrawlParamsRequest CrawlProgressRequest CrawlRequest
-    CreateBrowserRequest CreateMonitorRequest ExecuteRequest ExtractRequest FeedbackRequest IndexUploadRequest
-    InteractRequest LlmsTxtRequest MapRequest MapRequestV1 MonitorEmailRequest ParseOptions ParseUploadRequest
-    RerankRequest RunMonitorRequest ScrapeOptions ScrapeRequest SearchFeedbackRequest SearchRequest SiemRequest
-    SiemTestRequest TeamThreatRequest UpdateMonitorRequest UploadUrlRequest
 }
 
 /// Reads and checks the body of a request.

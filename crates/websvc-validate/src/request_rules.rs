@@ -1,18 +1,26 @@
-//! Table of requests: their types, plans and rules.
+//! Table of requests: their types, shapes, plans and rules.
 
+use std::sync::LazyLock;
+
+#[cfg(test)]
+use serde_json::Value;
 use url::Url;
+use websvc_types::agent::AgentRequest;
+use websvc_types::extract::ExtractRequest;
 use websvc_types::feedback::{FeedbackRequest, SearchFeedbackRequest};
-use websvc_types::index::CrawlProgressRequest;
-use websvc_types::interact::{ExecuteRequest, InteractRequest};
+use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
+use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractRequest};
 use websvc_types::job::{BatchScrapeRequest, CrawlParams, CrawlParamsRequest, CrawlRequest};
 use websvc_types::llms_txt::LlmsTxtRequest;
 use websvc_types::map::{MapRequest, MapRequestV1};
-use websvc_types::monitor::MonitorEmailRequest;
+use websvc_types::monitor::{
+    CreateMonitorRequest, MonitorEmailRequest, RunMonitorRequest, UpdateMonitorRequest,
+};
 use websvc_types::rerank::RerankRequest;
 use websvc_types::team::{SiemRequest, SiemTestRequest, TeamThreatRequest};
 use websvc_types::{
     ParseOptions, ParseUploadRequest, ScrapeOptions, ScrapeRequest, SearchRequest, ThreatProtection,
-    UploadUrlRequest,
+    UploadUrlRequest, schema,
 };
 
 use crate::batch::{self, BatchPlan};
@@ -23,10 +31,38 @@ use crate::map_plan::MapPlan;
 use crate::page::{self, FilePlan, PagePlan};
 use crate::policy::{Policy, ThreatOverride, ThreatPolicy};
 use crate::report::Report;
-use crate::request::Request;
+use crate::request::{Request, Shaped};
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
+use crate::shape::Shape;
 use crate::{crawl_params, feedback, map, monitor, rerank, scrape, search, team, threat, upload};
+
+/// Declares the shapes of request types.
+macro_rules! shapes {
+    ($($request:ident)*) => {
+        $(impl Shaped for $request {
+            fn shape() -> &'static Shape {
+                static SHAPE: LazyLock<Shape> =
+                    LazyLock::new(|| Shape::compile(schema::request::<$request>().as_value()));
+                &SHAPE
+            }
+        })*
+
+        /// Returns the schemas of all shapes, with the names of their types.
+        #[cfg(test)]
+        pub(crate) fn request_schemas() -> Vec<(&'static str, Value)> {
+            vec![$((stringify!($request), schema::request::<$request>().to_value())),*]
+        }
+    };
+}
+
+shapes! {
+    AgentRequest BatchScrapeRequest CrawlParams CrawlParamsRequest CrawlProgressRequest CrawlRequest
+    CreateBrowserRequest CreateMonitorRequest ExecuteRequest ExtractRequest FeedbackRequest IndexUploadRequest
+    InteractRequest LlmsTxtRequest MapRequest MapRequestV1 MonitorEmailRequest ParseOptions ParseUploadRequest
+    RerankRequest RunMonitorRequest ScrapeOptions ScrapeRequest SearchFeedbackRequest SearchRequest SiemRequest
+    SiemTestRequest TeamThreatRequest UpdateMonitorRequest UploadUrlRequest
+}
 
 /// Declares requests with their plans and the functions that apply the rules: first those whose rules depend on the policy
 /// of the team, then the others.

@@ -223,7 +223,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::request::request_schemas;
+    use crate::request_rules::request_schemas;
 
     /// Keywords that the compiler reads.
     const READ: &[&str] = &[
