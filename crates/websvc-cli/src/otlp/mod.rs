@@ -14,13 +14,14 @@ mod layer;
 mod sampler;
 mod span;
 
+use std::sync::Arc;
+
+use websvc_stage::TraceMetrics;
+
 pub(crate) use context::TraceContext;
 pub(crate) use exporter::{BatchConfig, Exporter, ExporterConfig};
 pub(crate) use layer::SpanLayer;
 pub(crate) use sampler::Sampler;
-use std::sync::Arc;
-
-use websvc_stage::TraceMetrics;
 
 /// Returns the two ends of a new queue of spans. Spans that do not fit in it are counted in `metrics`.
 #[must_use]
