@@ -129,6 +129,15 @@ async fn snapshot_has_the_content_of_frames() {
             "loaded\n- textbox \"in frame\" [ref=e4]\n- button \"Press\" [ref=e5]",
         ),
         ("click @e5 && get text @e5 && snapshot -d 0", "✓ Done\nPressed\n- iframe [ref=e1]"),
+        // Frames that are not shown come before it, more of them than a snapshot shows.
+        (
+            "eval \"new Promise(loaded => { const frame = () => document.createElement('iframe'); \
+             const hidden = Array.from({ length: 60 }, () => Object.assign(frame(), { hidden: true })); \
+             const onload = () => loaded('loaded'); \
+             document.body.replaceChildren(...hidden, Object.assign(frame(), { srcdoc: '<button>Late</button>', onload })); \
+             })\" && snapshot -i && click @e2",
+            "loaded\n- button \"Late\" [ref=e2]\n✓ Done",
+        ),
     ])
     .await;
 }

@@ -6,19 +6,28 @@ const MAX_SNAPSHOT_LINES = 2000;
 // Frames whose content is shown. Pages with advertisements have hundreds.
 const MAX_SNAPSHOT_FRAMES = 50;
 
-// Milliseconds for the content of one frame.
-const FRAME_SNAPSHOT_TIME = 2000;
+// Milliseconds for one frame to respond.
+const FRAME_TIME = 2000;
 
-// Returns the frames of a page that commands may work in, the main one first.
-function framesOf(page) {
-  const inner = [...page._frames.values()].filter(frame => frame !== page._main);
-  return [page._main, ...inner.slice(0, MAX_SNAPSHOT_FRAMES)];
+// Calls a function of the page library in a frame that may not respond. Then the result is undefined.
+function askFrame(frame, method, parts) {
+  return new Deadline(FRAME_TIME).race(frame._library(parts, null, method, [])).catch(ignore);
 }
+
+// Returns the frame with the element of a reference of the last snapshot, or null.
+async function frameOfReference(page, parts) {
+  if (await page._main._countNow(parts)) return page._main;
+  for (const frame of innerFrames(page)) {
+    if (await askFrame(frame, 'count', parts)) return frame;
+  }
+  return null;
+}
+
+function innerFrames(page) { return [...page._frames.values()].filter(frame => frame !== page._main); }
 
 async function snapshotLines(page, options) {
   // A frame that this snapshot does not reach has no references of an earlier one.
-  await Promise.all(framesOf(page).slice(1).map(frame =>
-    new Deadline(FRAME_SNAPSHOT_TIME).race(frame._library([], null, 'clearReferences', [])).catch(ignore)));
+  await Promise.all(innerFrames(page).map(frame => askFrame(frame, 'clearReferences', [])));
   const state = { next: 1, frames: MAX_SNAPSHOT_FRAMES, lines: MAX_SNAPSHOT_LINES };
   return linesOfFrame(page._main, options, state);
 }
@@ -36,11 +45,11 @@ async function linesOfFrame(frame, options, state) {
     if (state.lines <= 0 || state.frames-- <= 0) continue;
     const depth = options.depth === null ? null : options.depth - level;
     const indent = options.interactive ? '' : '  '.repeat(level);
-    const inner = new Deadline(FRAME_SNAPSHOT_TIME).race(linesInside(frame, ref, { ...options, depth, parts: null }, state));
+    const inner = new Deadline(FRAME_TIME).race(linesInside(frame, ref, { ...options, depth, parts: null }, state));
     const shown = await inner.catch(() => {
       // If it responds later, its references must not be those of another frame.
       state.frames = 0;
-      return ['- text: (the frame does not respond)'];
+      return ['- text: (the frame does not respond; frames after it are not shown)'];
     });
     lines.push(...shown.map(line => indent + line));
   }

@@ -10,10 +10,9 @@ async function locate(page, selector) {
   const reference = /^(?:@|ref=)(e\d+)$/.exec(selector);
   if (!reference) return page.locator(selector).first();
   const parts = [{ by: 'ref', ref: reference[1] }];
-  for (const frame of framesOf(page)) {
-    if (await frame._countNow(parts).catch(() => 0)) return new Locator(frame, parts, selector);
-  }
-  throw new Error(`Unknown ref: ${reference[1]}. The page has changed: take a new snapshot`);
+  const frame = await frameOfReference(page, parts);
+  if (!frame) throw new Error(`Unknown ref: ${reference[1]}. The page has changed: take a new snapshot`);
+  return new Locator(frame, parts, selector);
 }
 
 function numberOf(text, name) {
