@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::error::BrowserError;
 use crate::page::Page;
@@ -34,8 +35,9 @@ const SCROLL_THROUGH: &str = "async time => {
 
 /// Scrolls through the page, and waits for what that loads.
 pub(super) async fn scroll_through(page: &Page<'_>) -> Result<(), BrowserError> {
-    let time = u64::try_from(TIME.as_millis()).unwrap_or(u64::MAX);
-    // A page that replaces these functions is captured as it is.
+    let left = page.soft_deadline.saturating_duration_since(Instant::now());
+    let time = u64::try_from(TIME.min(left).as_millis()).unwrap_or(u64::MAX);
+    // A document that cannot be scrolled, because it has no element, is captured as it is.
     let Ok(row) = page.call_function(SCROLL_THROUGH, &[json!(time)]).await? else { return Ok(()) };
     match row.as_u64() {
         Some(0) => return Ok(()),
