@@ -63,7 +63,8 @@ pub fn robots_url(page: &Url) -> Url {
 }
 
 impl RobotsTxt {
-    /// Reads a response to the request for a robots.txt, of which `body` is at most the first [`MAX_BYTES`].
+    /// Reads a response to the request for a robots.txt, of which `body` is at most the first
+    /// [`MAX_ROBOTS_BYTES`](crate::MAX_ROBOTS_BYTES).
     #[must_use]
     pub fn read(status: StatusCode, body: &[u8], agent: &str) -> Self {
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
