@@ -6,8 +6,10 @@
 //! - [`registrable_domain`] and [`is_public_suffix`] read the public suffix list.
 //! - [`host_key`] and its relatives compare hosts and paths.
 //! - [`may_be_page`] and [`TrapBudgets`] keep crawls away from files without text and from spaces without end.
-//! - [`RobotsTxt`] has the rules of a host for crawlers, and [`HostPace`] the time between two requests to it.
-//! - [`sitemap`] reads the files that list the pages of a site.
+//! - [`HostPace`] has the time between two requests to a host.
+//!
+//! With the feature `crawl`, `RobotsTxt` has the rules of a host for crawlers, and `sitemap` reads the files that list the pages
+//! of a site.
 //!
 //! The crate does no IO and has no clock.
 //!
@@ -26,7 +28,9 @@ mod pace;
 mod page_url;
 mod percent_encoding;
 mod public_suffix;
+#[cfg(feature = "crawl")]
 mod robots_txt;
+#[cfg(feature = "crawl")]
 pub mod sitemap;
 mod tracking_params;
 mod trap;
@@ -36,6 +40,7 @@ pub use identity::PageIdentity;
 pub use pace::{HostPace, MAX_RETRIES};
 pub use page_url::may_be_page;
 pub use public_suffix::{is_public_suffix, registrable_domain};
+#[cfg(feature = "crawl")]
 pub use robots_txt::{MAX_ROBOTS_BYTES, RobotsStatus, RobotsTxt, robots_url};
 pub use tracking_params::strip_tracking_params;
 pub use trap::TrapBudgets;
