@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use serde_json::Value;
 use websvc_types::counted;
 
+use crate::filled::has_values;
 use crate::item_index::identities;
-use crate::merge::has_values;
 
 /// The URLs of the pages that stated the values, by the path of the field.
 pub(crate) type SourceUrls = BTreeMap<String, Vec<String>>;

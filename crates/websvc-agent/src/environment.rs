@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use websvc_transport::BoxFuture;
 
+use crate::stop::Stop;
 use crate::tool::{ToolCall, ToolFailure, ToolKind, ToolOutput};
 
 /// The tools, limits and checks of a run, which the service implements.
@@ -34,24 +35,6 @@ pub trait Environment: Send + Sync {
 
     /// Records an event of the run.
     fn record(&self, event: Event);
-}
-
-/// The reason why a run must end before its result is complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// The caller cancelled it.
-    Cancelled,
-    /// The next work may cost more than its credits.
-    CreditLimit,
-    /// The team has not enough credits left for the next work.
-    TeamCredits {
-        /// The credits that the run needs in addition to those that it holds.
-        missing: u64,
-        /// The credits of the team that nothing holds.
-        remaining: u64,
-    },
-    /// An internal error, which is logged.
-    Failed,
 }
 
 /// An event of a run, in the order of the loop.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::merge::is_empty;
+use crate::filled::is_empty;
 use crate::page::Page;
 use crate::sources::is_stated;
 

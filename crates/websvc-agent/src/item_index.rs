@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
-use crate::merge::{canonical, covers, is_compatible, is_empty, is_scalar};
+use crate::filled::{canonical, covers, is_compatible, is_empty, is_scalar};
 
 /// The fields that name an item of a list. Two items with the same value in one of them, and without a contradiction, are
 /// the same item.

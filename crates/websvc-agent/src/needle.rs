@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::merge::is_empty;
+use crate::filled::is_empty;
 use crate::numbers::{number_readings, states};
 use crate::page::{Page, Passage, url_key, words};
 use crate::word_index::{Place, WordIndex};

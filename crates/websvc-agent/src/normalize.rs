@@ -4,7 +4,7 @@
 use serde_json::{Map, Number, Value};
 
 use crate::blocking::run_blocking;
-use crate::merge::{has_values, is_empty};
+use crate::filled::{has_values, is_empty};
 use crate::schema_types::{Schemas, Types};
 
 /// The maximum number of wrappers around data.

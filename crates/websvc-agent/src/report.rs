@@ -3,7 +3,7 @@
 use serde_json::Value;
 use websvc_model::{ModelError, Usage};
 
-use crate::environment::Stop;
+use crate::stop::Stop;
 
 /// The report of a run.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use websvc_model::{cut, one_line};
 
-use crate::merge::is_empty;
+use crate::filled::is_empty;
 
 /// The maximum depth of a schema that is read. References may be circular.
 const MAX_DEPTH: usize = 8;

@@ -1,5 +1,7 @@
 //! The tools of a run: calls, outputs and failures.
 
+use crate::stop::Stop;
+
 /// The kind of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolKind {
@@ -108,5 +110,5 @@ pub enum ToolFailure {
     /// The call failed, such as with status 404.
     Failed(String),
     /// The run must end.
-    Stopped(crate::environment::Stop),
+    Stopped(Stop),
 }

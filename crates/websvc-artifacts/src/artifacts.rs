@@ -12,11 +12,12 @@ use tokio::task::JoinError;
 use websvc_store::{ArtifactRecord, ReserveOutcome, Store};
 use websvc_transport::spawn_blocking;
 
+use crate::bucket::ContentInfo;
 use crate::error::{ArtifactError, FindError};
 use crate::file_name::FileName;
 use crate::kind::ArtifactKind;
 use crate::signed_url::{SignedUrl, UrlSigner};
-use crate::storage::{ArtifactSource, ContentInfo, Storage, StorageLocation};
+use crate::storage::{ArtifactSource, Storage, StorageLocation};
 
 /// The time after which an unfinished write is considered abandoned, because its process has ended.
 const ABANDONED_AFTER: Duration = Duration::from_secs(600);

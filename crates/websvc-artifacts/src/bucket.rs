@@ -15,8 +15,8 @@ use url::Url;
 use websvc_transport::{Client, FetchError, FetchPhase, FetchRequest, FetchResponse, RedirectPolicy};
 
 use crate::error::ArtifactError;
+use crate::file_name::FileName;
 use crate::kind::ArtifactKind;
-use crate::storage::ContentInfo;
 
 /// The validity of the URL to which a reader is redirected: enough to follow it, but not to share it.
 const SIGNED_URL_TTL: Duration = Duration::from_secs(300);
@@ -239,4 +239,13 @@ impl RequestFailure {
 fn element<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = xml.split_once(&format!("<{name}>"))?;
     Some(rest.split_once('<')?.0)
+}
+
+/// The ID, kind and size of a content.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ContentInfo<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) kind: ArtifactKind,
+    pub(crate) bytes: u64,
+    pub(crate) name: Option<&'a FileName>,
 }

@@ -9,7 +9,7 @@ use tokio::io::AsyncSeekExt;
 use url::Url;
 use websvc_transport::Body;
 
-use crate::bucket::{Bucket, S3Config};
+use crate::bucket::{Bucket, ContentInfo, S3Config};
 use crate::directory::Directory;
 use crate::error::ArtifactError;
 use crate::file_name::FileName;
@@ -105,13 +105,4 @@ impl Storage {
             }
         }
     }
-}
-
-/// The ID, kind and size of a content.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ContentInfo<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) kind: ArtifactKind,
-    pub(crate) bytes: u64,
-    pub(crate) name: Option<&'a FileName>,
 }

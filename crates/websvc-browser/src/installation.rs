@@ -10,8 +10,10 @@ use tokio::time::timeout;
 use crate::bubblewrap::{Bubblewrap, BubblewrapMode};
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
-use crate::launch::PATH;
 use crate::user_agent::UserAgent;
+
+/// The `PATH` of Chromium.
+pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// An executable of Chromium that has reported its version.
 #[derive(Debug, Clone)]

@@ -11,11 +11,8 @@ use command_fds::{CommandFdExt, FdMapping};
 use tokio::process::Child;
 
 use crate::executable::is_headless_shell;
-use crate::installation::Installation;
+use crate::installation::{Installation, PATH};
 use crate::sandbox::Sandbox;
-
-/// The `PATH` of Chromium.
-pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The flags of every start. Only flags that remove something, or that change nothing a page can reach, belong here.
 const FLAGS: &[&str] = &[

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::changed_range::ChangedRange;
-use crate::line_diff::{DiffHunk, DiffLimits, DiffLine, LineKind};
 
 /// Number of unchanged lines before and after a change.
 const CONTEXT: usize = 3;
@@ -121,4 +120,69 @@ impl<'a> HunkWriter<'a> {
         }
         true
     }
+}
+
+/// Limits of a difference. Further lines are left out, and [`LineDiff::is_truncated`] is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiffLimits {
+    /// Maximum number of lines in all hunks together.
+    pub max_lines: usize,
+    /// Maximum size of all lines together, in bytes. A line that exceeds it is cut off.
+    pub max_bytes: usize,
+}
+
+/// A series of changed lines with its context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffHunk {
+    /// The first line in the previous text, from 1; if there is none, the line before.
+    pub old_start: usize,
+    /// The number of lines of the previous text.
+    pub old_lines: usize,
+    /// The first line in the current text, from 1; if there is none, the line before.
+    pub new_start: usize,
+    /// The number of lines of the current text.
+    pub new_lines: usize,
+    /// The lines.
+    pub lines: Vec<DiffLine>,
+}
+
+impl DiffHunk {
+    /// Returns the first line of the hunk in a unified diff, such as `@@ -1,3 +1,4 @@`.
+    #[must_use]
+    pub fn header(&self) -> String {
+        let Self { old_start, old_lines, new_start, new_lines, lines: _ } = self;
+        format!("@@ -{old_start},{old_lines} +{new_start},{new_lines} @@")
+    }
+}
+
+/// A line of a hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffLine {
+    /// The kind of the line, and its number.
+    pub kind: LineKind,
+    /// The line without its line feed, after a blank, `+` or `-`; or `\ No newline at end of file`, which belongs to the
+    /// line before.
+    pub content: String,
+}
+
+/// The kind of a line, with its numbers from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineKind {
+    /// The line is in both texts.
+    Context {
+        /// The number of the line in the previous text.
+        old: usize,
+        /// The number of the line in the current text.
+        new: usize,
+    },
+    /// The line is in the current text only.
+    Added {
+        /// The number of the line in the current text.
+        new: usize,
+    },
+    /// The line is in the previous text only.
+    Removed {
+        /// The number of the line in the previous text.
+        old: usize,
+    },
 }

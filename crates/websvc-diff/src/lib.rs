@@ -27,6 +27,7 @@ mod line_diff;
 mod text;
 mod value;
 
-pub use line_diff::{DiffHunk, DiffLimits, DiffLine, LineDiff, LineKind};
+pub use hunk::{DiffHunk, DiffLimits, DiffLine, LineKind};
+pub use line_diff::LineDiff;
 pub use text::is_same_markdown;
 pub use value::{ValueChange, changed_fields, changed_paths};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::model::Usage;
+use crate::usage::Usage;
 
 /// The error of a request to a model. The messages contain neither the key nor the URL, and of the request and the response
 /// only names that the endpoint gives as the cause of a rejection.

@@ -7,8 +7,9 @@ use tokio::sync::Semaphore;
 
 use crate::error::ModelError;
 use crate::model::{
-    Completion, CompletionContent, CompletionRequest, Model, ModelFuture, RankedText, Ranking, Usage,
+    Completion, CompletionContent, CompletionRequest, Model, ModelFuture, RankedText, Ranking,
 };
+use crate::usage::Usage;
 
 type RespondFn = dyn Fn(&CompletionRequest<'_>) -> Result<CompletionContent, ModelError> + Send + Sync;
 

@@ -26,6 +26,7 @@ mod openai;
 mod prompt;
 mod text;
 mod tokens;
+mod usage;
 
 pub use error::{ModelError, RejectionCause};
 pub use failover::{EndpointConfig, FailoverError, FailoverModel};
@@ -35,7 +36,8 @@ pub use limited::LimitedModel;
 pub use metrics::{EndpointMetrics, FeatureMetrics, ModelMetrics};
 pub use model::{
     Completion, CompletionContent, CompletionRequest, MAX_DATA_TOKENS, Model, ModelFuture, RankedText,
-    Ranking, ResponseFormat, Usage,
+    Ranking, ResponseFormat,
 };
 pub use openai::{AcceptedForm, OpenAi, OpenAiConfig, OpenAiError};
 pub use text::{cut, one_line};
+pub use usage::Usage;

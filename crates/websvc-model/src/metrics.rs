@@ -6,7 +6,7 @@ use websvc_stage::{Counter, CountersBy, Histogram};
 
 use crate::error::ModelError;
 use crate::feature::Feature;
-use crate::model::Usage;
+use crate::usage::Usage;
 
 /// The inclusive upper bounds of the buckets of durations, in microseconds, up to ten minutes: a small model on a processor
 /// takes that long for the data of a run.

@@ -5,7 +5,7 @@
 //! group of its own kind, no negation is the direct child of a negation, groups nest at most
 //! [`MAX_DEPTH`](crate::MAX_DEPTH) levels, and every text can be typed where it occurs.
 
-use crate::lexer::{ends_word, is_dash};
+use crate::character::{ends_word, is_dash};
 
 /// A parsed query (specification 2.5); [`Display`](std::fmt::Display) prints it in the query language.
 ///

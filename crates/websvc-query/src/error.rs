@@ -1,10 +1,9 @@
 //! Error type of time filters.
 
 use std::borrow::Cow;
+use std::fmt::{Display, Formatter};
 
 use jiff::civil::Date;
-
-use crate::tbs::SlashDate;
 
 /// Maximum length of a value in a message, in characters.
 const DISPLAYED_MAX_CHARS: usize = 60;
@@ -77,5 +76,15 @@ pub(crate) fn truncated(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(DISPLAYED_MAX_CHARS) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+    }
+}
+
+/// Prints a day as `MM/DD/YYYY`.
+pub(crate) struct SlashDate(pub(crate) Date);
+
+impl Display for SlashDate {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self(day) = self;
+        write!(f, "{:02}/{:02}/{:04}", day.month(), day.day(), day.year())
     }
 }

@@ -60,6 +60,7 @@
 #![deny(missing_docs)]
 
 mod ast;
+mod character;
 mod error;
 mod lexer;
 mod operator;
@@ -71,5 +72,6 @@ mod tokens;
 
 pub use ast::{Node, Operator, Query, Site, Size, Term, Words};
 pub use error::TbsError;
-pub use parser::{MAX_DEPTH, Parsed, parse};
+pub use parser::{Parsed, parse};
 pub use tbs::{Sort, Tbs, TbsRange, TbsUnit, parse_tbs};
+pub use tokens::MAX_DEPTH;

@@ -1,8 +1,7 @@
 //! Names of the operators, and rules of their arguments.
 
-use std::str::FromStr;
-
 use crate::ast::{Operator, Size, Term};
+use crate::character::digits;
 use crate::site::parse_site;
 
 /// Name of an operator.
@@ -85,9 +84,4 @@ fn size(text: &str) -> Option<Size> {
     let (width, height) = text.split_once(['x', 'X', '*', '\u{d7}'])?;
     let pixels = |text| digits(text).filter(|&pixels| pixels > 0);
     Some(Size { width: pixels(width)?, height: pixels(height)? })
-}
-
-/// Parses a number that consists of digits only, without a sign.
-pub(crate) fn digits<T: FromStr>(text: &str) -> Option<T> {
-    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }

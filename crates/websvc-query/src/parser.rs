@@ -5,10 +5,6 @@ use crate::ast::{Node, Operator, Query, Term};
 use crate::lexer::{remove_invisible, tokens};
 use crate::tokens::{Token, normalize_phrase};
 
-/// Maximum nesting of groups, in levels. Deeper parentheses are ignored, so that the depth of the tree, and of
-/// recursion over it, is bounded.
-pub const MAX_DEPTH: usize = 16;
-
 /// Result of [`parse`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {

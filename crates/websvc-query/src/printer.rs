@@ -3,7 +3,8 @@
 use std::fmt::{Display, Formatter, Result};
 
 use crate::ast::{Node, Operator, Query, Site, Size, Term};
-use crate::lexer::{ends_word, is_dash, is_signed};
+use crate::character::{ends_word, is_dash};
+use crate::lexer::is_signed;
 
 impl Display for Query {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use crate::ast::Site;
-use crate::operator::digits;
+use crate::character::digits;
 
 /// Maximum length of a host name, in bytes (RFC 1035, section 2.3.4).
 const HOST_MAX_BYTES: usize = 253;

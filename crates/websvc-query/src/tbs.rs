@@ -6,7 +6,7 @@ use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
-use crate::error::TbsError;
+use crate::error::{SlashDate, TbsError};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
@@ -278,15 +278,5 @@ impl Display for TbsUnit {
             Self::Month => "m",
             Self::Year => "y",
         })
-    }
-}
-
-/// Prints a day as `MM/DD/YYYY`.
-pub(crate) struct SlashDate(pub(crate) Date);
-
-impl Display for SlashDate {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let Self(day) = self;
-        write!(f, "{:02}/{:02}/{:04}", day.month(), day.day(), day.year())
     }
 }

@@ -5,10 +5,13 @@
 //! no error cases, and the printer needs no more parentheses than were typed.
 
 use crate::ast::{Operator, Term};
+use crate::character::is_space;
 use crate::error::truncated;
-use crate::lexer::is_space;
 use crate::operator::OperatorName;
-use crate::parser::MAX_DEPTH;
+
+/// Maximum nesting of groups, in levels. Deeper parentheses are ignored, so that the depth of the tree, and of
+/// recursion over it, is bounded.
+pub const MAX_DEPTH: usize = 16;
 
 /// A token; words and phrases borrow from the query text.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 //!
 //! [`ScrapePlan::store_in_cache`] covers the options of a request; this module covers the URLs and the fetch.
 
-use url::{Position, Url};
-use websvc_transport::{FetchResponse, has_credentials, without_credentials};
+use url::Url;
+use websvc_transport::{has_credentials, without_credentials};
 use websvc_types::index::{IndexDocument, IndexNews};
 use websvc_validate::ScrapePlan;
 
@@ -13,15 +13,6 @@ use crate::raw::RawPage;
 /// its caller.
 pub(crate) fn is_personal(url: &Url, plan: &ScrapePlan) -> bool {
     has_credentials(url) || !plan.headers.is_empty() || !plan.actions.is_empty() || plan.profile.is_some()
-}
-
-/// Returns whether the final URL of a fetch may respond differently to a direct request, because the fetch sent it
-/// cookies that redirects had set: a sign-in link redirects in this way to the pages of its owner. A redirect that
-/// changes only the scheme or the host identifies no user.
-pub(crate) fn depends_on_cookies(source_url: &Url, fetched: &FetchResponse) -> bool {
-    let is_same_resource = source_url[Position::BeforePath..Position::AfterQuery]
-        == fetched.url[Position::BeforePath..Position::AfterQuery];
-    fetched.sent_redirect_cookies && !is_same_resource
 }
 
 /// The signs from a fetch that a page is personal.

@@ -6,13 +6,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
-use url::Url;
+use url::{Position, Url};
 use websvc_transport::FetchResponse;
 use websvc_types::ProxyUsed;
 
 use crate::browse::RenderArtifacts;
 use crate::challenge;
-use crate::personal::depends_on_cookies;
 
 /// The source of a page: cache or network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -171,4 +170,13 @@ impl RevalidatedPage {
         };
         Self { page, not_modified }
     }
+}
+
+/// Returns whether the final URL of a fetch may respond differently to a direct request, because the fetch sent it
+/// cookies that redirects had set: a sign-in link redirects in this way to the pages of its owner. A redirect that
+/// changes only the scheme or the host identifies no user.
+fn depends_on_cookies(source_url: &Url, fetched: &FetchResponse) -> bool {
+    let is_same_resource = source_url[Position::BeforePath..Position::AfterQuery]
+        == fetched.url[Position::BeforePath..Position::AfterQuery];
+    fetched.sent_redirect_cookies && !is_same_resource
 }

@@ -19,4 +19,5 @@ mod selector;
 
 pub use css::{Css, CssString, PseudoClass, PseudoElement};
 pub use error::SelectorError;
-pub use selector::{Dialect, MAX_BRACKETS, MAX_BYTES, Selector};
+pub use parser::Dialect;
+pub use selector::{MAX_BRACKETS, MAX_BYTES, Selector};

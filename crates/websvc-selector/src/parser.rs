@@ -4,7 +4,16 @@ use cssparser::{ParseError, Parser};
 use selectors::parser::SelectorParseErrorKind;
 
 use crate::css::{Css, CssString, PseudoClass};
-use crate::selector::Dialect;
+
+/// Target of a selector, which determines the supported grammar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// The DOM of a parsed page: structure and attributes, no states such as `:hover`, no `:has`.
+    Page,
+    /// The DOM in a browser: every pseudo-class, even if the browser does not know it. Pseudo-elements are not
+    /// supported, because they cannot be clicked.
+    Browser,
+}
 
 /// Rules of a dialect for the parser of the `selectors` crate.
 pub(crate) struct DialectParser {

@@ -5,23 +5,13 @@ use selectors::parser::{ParseRelative, SelectorList};
 
 use crate::css::Css;
 use crate::error::SelectorError;
-use crate::parser::DialectParser;
+use crate::parser::{Dialect, DialectParser};
 
 /// Maximum length of a selector, in bytes.
 pub const MAX_BYTES: usize = 8_000;
 
 /// Maximum number of opening brackets in a selector. The parser is recursive, so that nesting must be bounded.
 pub const MAX_BRACKETS: usize = 64;
-
-/// Target of a selector, which determines the supported grammar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// The DOM of a parsed page: structure and attributes, no states such as `:hover`, no `:has`.
-    Page,
-    /// The DOM in a browser: every pseudo-class, even if the browser does not know it. Pseudo-elements are not
-    /// supported, because they cannot be clicked.
-    Browser,
-}
 
 /// A selector list such as `article > p, #main`.
 #[derive(Debug, Clone)]

@@ -18,7 +18,7 @@ use crate::lifetime::Lifetime;
 use crate::metrics::EndReason;
 use crate::model::SessionEnd;
 use crate::program::DOWNLOAD_LIMITS;
-use crate::token::Token;
+use crate::urls::SessionUrls;
 
 /// The maximum number of connected clients of a session.
 const MAX_CLIENTS: usize = 8;
@@ -27,32 +27,6 @@ const MAX_CLIENTS: usize = 8;
 const MAX_VIEWERS: usize = 8;
 /// The minimum time between two pictures of a session, for all viewers together.
 const FRAME_INTERVAL: Duration = Duration::from_millis(67);
-
-/// The tokens of the URLs of a session.
-#[derive(Debug, Clone)]
-pub struct SessionUrls {
-    control: Token,
-    view: Token,
-}
-
-impl SessionUrls {
-    /// Creates new tokens.
-    pub(crate) fn random() -> Result<Self, SessionError> {
-        Ok(Self { control: Token::random()?, view: Token::random()? })
-    }
-
-    /// Returns the token that gives control of the browser.
-    #[must_use]
-    pub fn control_token(&self) -> &str {
-        self.control.as_str()
-    }
-
-    /// Returns the token that shows the session.
-    #[must_use]
-    pub fn view_token(&self) -> &str {
-        self.view.as_str()
-    }
-}
 
 /// A session with a browser in this process.
 #[derive(Debug)]

@@ -23,8 +23,9 @@ mod registry;
 mod running;
 mod sessions;
 mod token;
+mod urls;
 
-pub use active::{ClientConnection, SessionUrls};
+pub use active::ClientConnection;
 pub use code::{
     CdpChannel, ChannelClosed, CodeRunner, DEFAULT_INTERPRETER_MEMORY_BYTES, Interpreter, InterpreterConfig,
     InterpreterError, Language, Outcome, PageTarget, Program, Sandbox, SandboxConfig, WorkerConfig,
@@ -36,3 +37,4 @@ pub use model::{Execution, NewSession, SessionBilling, SessionCharge, SessionEnd
 pub use prompt::PromptExecution;
 pub use prompt_metrics::PromptMetrics;
 pub use sessions::Sessions;
+pub use urls::SessionUrls;

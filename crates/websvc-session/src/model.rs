@@ -9,8 +9,8 @@ use websvc_store::{BrowserSessionRecord, CreditHold, KeyId, UsageRetention};
 use websvc_types::limits::INTERACT_OUTPUT_MAX_BYTES;
 use websvc_validate::ScrapePlan;
 
-use crate::active::SessionUrls;
 use crate::code::Outcome;
+use crate::urls::SessionUrls;
 
 /// A session to create.
 #[derive(Debug)]

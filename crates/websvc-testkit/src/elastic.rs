@@ -14,7 +14,6 @@ use crate::elastic_analysis::{FieldTypes, types_of};
 use crate::elastic_forms;
 use crate::elastic_query::{QueryError, passage, score};
 use crate::elastic_suggest::{similar_terms, suggest};
-use crate::elastic_teams::missing_index;
 use crate::page::Page;
 use crate::test_web::{ReceivedRequest, TestWebBuilder};
 
@@ -468,4 +467,14 @@ pub(crate) fn error(status: u16, kind: &str, reason: &str) -> Page {
     let cause = json!({"type": kind, "reason": reason});
     let body = json!({"error": {"root_cause": [cause], "type": kind, "reason": reason}, "status": status});
     Page::new("application/json", body.to_string()).status(status)
+}
+
+/// Returns the response to a search of an index that does not exist.
+fn missing_index(index: &str, request: &ReceivedRequest) -> Page {
+    if request.method == Method::POST && request.url.contains("ignore_unavailable=true") {
+        return ok(&json!({"took": 1, "timed_out": false,
+            "_shards": {"total": 0, "successful": 0, "skipped": 0, "failed": 0},
+            "hits": {"max_score": null, "hits": []}}));
+    }
+    index_not_found(index)
 }

@@ -1,11 +1,10 @@
 //! The indexes of single teams on the fake Elasticsearch: each is a fake of its own.
 
 use bytes::Bytes;
-use http::Method;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::elastic::{FakeElasticsearch, State, index_not_found, ok};
+use crate::elastic::{FakeElasticsearch, State, ok};
 use crate::page::Page;
 use crate::test_web::{ReceivedRequest, TestWebBuilder};
 
@@ -107,14 +106,4 @@ fn add_deleted(first: &Page, second: &Page) -> Page {
         sum.insert(name.to_owned(), (count(first) + count(second)).into());
     }
     ok(&Value::Object(sum))
-}
-
-/// Returns the response to a search of an index that does not exist.
-pub(crate) fn missing_index(index: &str, request: &ReceivedRequest) -> Page {
-    if request.method == Method::POST && request.url.contains("ignore_unavailable=true") {
-        return ok(&json!({"took": 1, "timed_out": false,
-            "_shards": {"total": 0, "successful": 0, "skipped": 0, "failed": 0},
-            "hits": {"max_score": null, "hits": []}}));
-    }
-    index_not_found(index)
 }

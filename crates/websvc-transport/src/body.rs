@@ -10,8 +10,8 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::mpsc;
 
-use crate::server::{ShutdownSignal, UpgradeHandler};
 use crate::tunnel::Tunnel;
+use crate::upgrade::{ShutdownSignal, UpgradeHandler};
 
 /// The size of the chunks in which a reader is read: the amount of a file in memory for one response.
 const CHUNK_BYTES: usize = 64 * 1024;

@@ -27,6 +27,7 @@ pub mod socks_server;
 mod tls;
 mod traffic_budget;
 mod tunnel;
+mod upgrade;
 
 pub use blocking::{BlockingTask, ShutdownError, run_blocking, spawn_blocking};
 pub use body::{Aborted, Body, BodySender};
@@ -41,8 +42,7 @@ pub use fair::{FairPermit, FairQueue, FairSemaphore, QueueTicket};
 pub use future::BoxFuture;
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};
 pub use retry_after::{MAX_RETRY_AFTER, retry_after};
-pub use server::{
-    BodyTimeout, ErrorReply, Server, ServerBody, ServerConfig, ShutdownReport, ShutdownSignal, TlsFiles,
-};
+pub use server::{BodyTimeout, ErrorReply, Server, ServerBody, ServerConfig, ShutdownReport, TlsFiles};
 pub use traffic_budget::TrafficBudget;
 pub use tunnel::Tunnel;
+pub use upgrade::ShutdownSignal;

@@ -59,6 +59,20 @@ pub struct ClientBuilder {
     retry: RetryPolicy,
 }
 
+impl Client {
+    /// Creates a builder for a client of the service at the URL `base`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let client = websvc::Client::builder("https://search.example".parse()?).user_agent("links/1.0").build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder(base: Url) -> ClientBuilder {
+        ClientBuilder::new(base)
+    }
+}
+
 impl ClientBuilder {
     /// Creates a builder with the default settings, the same as [`Client::builder`].
     pub fn new(base: Url) -> Self {

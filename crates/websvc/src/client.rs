@@ -13,11 +13,9 @@ use websvc_types::{
     MapRequest, MapResponse, ScrapeOptions, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
 };
 
-use crate::builder::ClientBuilder;
 use crate::call::{ApiCall, HttpTransport, Idempotency};
 use crate::error::ClientError;
 use crate::health::{Health, Readiness};
-use crate::search::SearchBuilder;
 
 /// Time that a call may take in addition to the timeout of its request, so that a 408 of the service arrives.
 const TIMEOUT_MARGIN: Duration = Duration::from_secs(5);
@@ -68,35 +66,6 @@ impl Client {
     /// ```
     pub fn new(base: Url, key: impl Into<String>) -> Result<Self, ClientError> {
         Self::builder(base).key(key).build()
-    }
-
-    /// Creates a builder for a client of the service at the URL `base`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let client = websvc::Client::builder("https://search.example".parse()?).user_agent("links/1.0").build()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn builder(base: Url) -> ClientBuilder {
-        ClientBuilder::new(base)
-    }
-
-    /// Starts building a search. [`SearchBuilder::send`] sends it.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
-    /// let response = client.search("asyncio gather").limit(5).markdown().send().await?;
-    /// for page in response.data.web.unwrap_or_default() {
-    ///     println!("{}\n{}", page.url, page.content.markdown.unwrap_or_default());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn search(&self, query: impl Into<String>) -> SearchBuilder {
-        SearchBuilder::new(self.clone(), query.into())
     }
 
     /// Sends a search request as it is: `POST /v2/search` (specification, section 2).

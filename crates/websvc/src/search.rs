@@ -43,6 +43,25 @@ pub struct SearchBuilder {
     request: SearchRequest,
 }
 
+impl Client {
+    /// Starts building a search. [`SearchBuilder::send`] sends it.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// let response = client.search("asyncio gather").limit(5).markdown().send().await?;
+    /// for page in response.data.web.unwrap_or_default() {
+    ///     println!("{}\n{}", page.url, page.content.markdown.unwrap_or_default());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn search(&self, query: impl Into<String>) -> SearchBuilder {
+        SearchBuilder::new(self.clone(), query.into())
+    }
+}
+
 impl SearchBuilder {
     pub(crate) fn new(client: Client, query: String) -> Self {
         Self { client, request: SearchRequest::new(query) }

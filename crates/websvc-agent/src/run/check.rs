@@ -8,7 +8,7 @@ use super::answer::Answer;
 use super::losses::has_list;
 use crate::blocking::run_blocking;
 use crate::environment::Event;
-use crate::merge::has_values;
+use crate::filled::has_values;
 use crate::schema::missing;
 use crate::sources::{Sources, find_sources};
 

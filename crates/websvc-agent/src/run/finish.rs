@@ -8,7 +8,7 @@ use websvc_types::counted;
 
 use super::Run;
 use super::answer::Answer;
-use crate::merge::has_values;
+use crate::filled::has_values;
 use crate::report::RunOutcome;
 use crate::task::TaskLimits;
 

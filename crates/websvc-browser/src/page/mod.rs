@@ -7,6 +7,7 @@ mod child_targets;
 mod command;
 mod content;
 mod cookies;
+mod correct_charset;
 mod device;
 mod downloads;
 mod events;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::feature::Feature;
 use super::meter::Record;
-use super::run::Outcome;
+use super::verdict::Check;
 
 /// The result of a task.
 #[derive(Debug)]
@@ -187,6 +187,29 @@ impl fmt::Display for FormatsReport {
         }
         let model = self.model.as_deref().unwrap_or("none");
         write!(f, "Model: {model}. Requests, tokens and seconds are sums of the tasks of a feature.")
+    }
+}
+
+/// The result of a task.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) checks: Vec<Check>,
+    /// The reason why there is no result.
+    pub(crate) failure: Option<String>,
+    pub(crate) warning: Option<String>,
+    /// The result, for the JSON of the report.
+    pub(crate) result: Value,
+}
+
+impl Outcome {
+    /// Creates an outcome from a result and its warning. Null means that there was none.
+    pub(super) fn new(checks: Vec<Check>, result: Value, warning: Option<String>) -> Self {
+        let failure = result.is_null().then(|| "no result".to_owned());
+        Self { checks, failure, warning, result }
+    }
+
+    pub(super) fn failed(checks: Vec<Check>, reason: String) -> Self {
+        Self { checks, failure: Some(reason), ..Self::default() }
     }
 }
 

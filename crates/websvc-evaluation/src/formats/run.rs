@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::feature::Feature;
 use super::meter::{Meter, Record};
 use super::page::{CrawlPrompt, DataTask, FormatPage};
-use super::report::CaseResult;
+use super::report::{CaseResult, Outcome};
 use super::verdict::{self, Check};
 use crate::error::EvaluationError;
 use crate::oracle::RequestKind;
@@ -40,29 +40,6 @@ pub(crate) struct Runner<'a> {
     pub(crate) is_changed: &'a Arc<AtomicBool>,
     /// The maximum time of a run or an extraction.
     pub(crate) timeout: Duration,
-}
-
-/// The result of a task.
-#[derive(Debug, Default)]
-pub(crate) struct Outcome {
-    pub(crate) checks: Vec<Check>,
-    /// The reason why there is no result.
-    pub(crate) failure: Option<String>,
-    pub(crate) warning: Option<String>,
-    /// The result, for the JSON of the report.
-    pub(crate) result: Value,
-}
-
-impl Outcome {
-    /// Creates an outcome from a result and its warning. Null means that there was none.
-    fn new(checks: Vec<Check>, result: Value, warning: Option<String>) -> Self {
-        let failure = result.is_null().then(|| "no result".to_owned());
-        Self { checks, failure, warning, result }
-    }
-
-    fn failed(checks: Vec<Check>, reason: String) -> Self {
-        Self { checks, failure: Some(reason), ..Self::default() }
-    }
 }
 
 impl Runner<'_> {

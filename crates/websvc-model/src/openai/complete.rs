@@ -9,12 +9,14 @@ use super::OpenAi;
 use super::context::{PromptReading, ResponseTokens};
 use super::endpoint::CallFailure;
 use super::form::RequestForm;
-use super::response::{is_cut_in_reasoning, parse_completion, usage_of};
+use super::reasoning::is_cut_in_reasoning;
+use super::response::{parse_completion, usage_of};
 use super::time_budget::TimeBudget;
 use super::too_long::Excess;
 use crate::error::ModelError;
-use crate::model::{Completion, CompletionRequest, Usage};
+use crate::model::{Completion, CompletionRequest};
 use crate::prompt::{PromptLimits, PromptMessages, build_messages};
+use crate::usage::Usage;
 
 /// The tokens that a response may have in addition if the model reasons before it answers: servers count the reasoning.
 const REASONING_TOKENS: u32 = 4_096;

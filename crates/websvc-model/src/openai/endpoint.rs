@@ -12,7 +12,7 @@ use websvc_transport::{
 };
 
 use super::failure_log::Attempt;
-use super::response::invalid;
+use super::finish::invalid;
 use super::retry::{Retries, Temporary};
 use super::server_error::{is_without_credit, message_of, rejection};
 use super::time_budget::TimeBudget;

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::response::{invalid, is_cut_in_reasoning};
+use super::reasoning::{LENGTH, is_cut_in_reasoning};
 use crate::error::ModelError;
-use crate::model::Usage;
 use crate::text::{cut, one_line};
+use crate::usage::Usage;
 
 /// The maximum length of the words of a model that refuses, in characters.
 const MAX_REFUSAL_CHARS: usize = 200;
@@ -25,9 +25,6 @@ const COMPLETE: &[&str] = &[
     "completed",
     "done",
 ];
-
-/// The values at the maximum length.
-const LENGTH: &[&str] = &["length", "max_tokens", "model_length", "max_output_tokens"];
 
 /// The values of an answer that a filter of the endpoint has stopped.
 const FILTER: &[&str] =
@@ -65,12 +62,6 @@ pub(super) fn check_complete(response: &Value) -> Result<(), ModelError> {
     }))
 }
 
-/// Returns whether an answer ended at its maximum length.
-pub(super) fn is_cut_at_length(response: &Value) -> bool {
-    let reason = response["choices"][0]["finish_reason"].as_str().unwrap_or_default();
-    LENGTH.contains(&reason.to_ascii_lowercase().as_str())
-}
-
 /// Returns the error of a message in which the model refuses to answer.
 pub(super) fn refusal(message: &Value) -> Option<ModelError> {
     let text = message["refusal"].as_str()?;
@@ -78,6 +69,10 @@ pub(super) fn refusal(message: &Value) -> Option<ModelError> {
     let text = one_line(&text);
     let is_refusal = !text.is_empty();
     is_refusal.then(|| ModelError::Refused { text: cut(&text, MAX_REFUSAL_CHARS), usage: Usage::default() })
+}
+
+pub(super) fn invalid(reason: &'static str) -> ModelError {
+    ModelError::InvalidResponse { reason, usage: Usage::default() }
 }
 
 #[cfg(test)]

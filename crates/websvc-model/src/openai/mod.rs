@@ -8,6 +8,7 @@ mod failure_log;
 mod finish;
 mod form;
 mod parameters;
+mod reasoning;
 mod response;
 mod retry;
 mod server_error;

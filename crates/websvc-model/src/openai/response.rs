@@ -2,17 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::finish::{check_complete, is_cut_at_length, refusal};
+use super::finish::{check_complete, invalid, refusal};
+use super::reasoning::{REASONING_END, REASONING_START, reasoning_of, text_of};
 use crate::error::ModelError;
-use crate::model::{Completion, CompletionContent, RankedText, Ranking, ResponseFormat, Usage};
-
-// The tags around the reasoning of a model.
-const REASONING_START: &str = "<think>";
-const REASONING_END: &str = "</think>";
-
-pub(super) fn invalid(reason: &'static str) -> ModelError {
-    ModelError::InvalidResponse { reason, usage: Usage::default() }
-}
+use crate::model::{Completion, CompletionContent, RankedText, Ranking, ResponseFormat};
+use crate::usage::Usage;
 
 /// Parses the response to a completion. An error also has the token usage.
 pub(super) fn parse_completion(
@@ -68,43 +62,10 @@ fn has_required(value: &Value, schema: &Value) -> bool {
     value.is_object() && names.all(|name| value.get(name).is_some())
 }
 
-/// Returns whether the response ended at its maximum length before the answer began.
-pub(super) fn is_cut_in_reasoning(response: &Value) -> bool {
-    let choice = &response["choices"][0];
-    let text = text_of(&choice["message"]["content"]).unwrap_or_default();
-    let text = text.rsplit_once(REASONING_END).map_or(text.as_str(), |(_, rest)| rest).trim();
-    let has_answer = !text.is_empty() && !text.starts_with(REASONING_START);
-    is_cut_at_length(response) && !has_answer
-}
-
-/// Returns the fields of a message in which servers return the reasoning.
-fn reasoning_of(message: &Value) -> impl Iterator<Item = &str> {
-    ["reasoning_content", "reasoning"].into_iter().filter_map(|name| message[name].as_str())
-}
-
 /// Returns the answer of a server that takes an answer without reasoning for reasoning.
 fn json_in_reasoning(message: &Value) -> Option<Value> {
     let mut values = reasoning_of(message).filter_map(|text| serde_json::from_str(text).ok());
     values.find(|value: &Value| value.is_object() || value.is_array())
-}
-
-/// Returns the text of a message, which some servers return in parts.
-fn text_of(content: &Value) -> Option<String> {
-    match content {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(parts) => Some(parts.iter().filter_map(|part| part["text"].as_str()).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
-    }
-}
-
-/// Returns the text after the reasoning of the model. Some chat templates contain the start tag themselves, so the response
-/// may have only the end tag.
-fn without_reasoning(text: &str) -> Result<&str, ModelError> {
-    let text = text.rsplit_once(REASONING_END).map_or(text, |(_, rest)| rest).trim();
-    if text.starts_with(REASONING_START) {
-        return Err(invalid("its reasoning is incomplete"));
-    }
-    if text.is_empty() { Err(invalid("empty text")) } else { Ok(text) }
 }
 
 /// Returns the JSON in a text: the whole text, or the value that starts at the first brace or bracket. If that is invalid,
@@ -197,10 +158,21 @@ pub(super) fn parse_model_names(response: &Value) -> Result<Vec<String>, ModelEr
     Ok(models.iter().filter_map(|model| model["id"].as_str().map(str::to_owned)).collect())
 }
 
+/// Returns the text after the reasoning of the model. Some chat templates contain the start tag themselves, so the response
+/// may have only the end tag.
+fn without_reasoning(text: &str) -> Result<&str, ModelError> {
+    let text = text.rsplit_once(REASONING_END).map_or(text, |(_, rest)| rest).trim();
+    if text.starts_with(REASONING_START) {
+        return Err(invalid("its reasoning is incomplete"));
+    }
+    if text.is_empty() { Err(invalid("empty text")) } else { Ok(text) }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use super::super::reasoning::is_cut_in_reasoning;
     use super::*;
 
     fn completion(content: &Value, reason: &str) -> Value {

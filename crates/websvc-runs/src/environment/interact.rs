@@ -7,14 +7,14 @@ use serde_json::Value;
 use url::Url;
 use websvc_agent::{Link, ReadPage, ToolFailure, ToolOutput};
 use websvc_engine::run_blocking;
-use websvc_session::{PromptExecution, SessionError, SessionView, Sessions};
+use websvc_session::{PromptExecution, SessionView, Sessions};
 use websvc_types::ScrapeRequest;
 use websvc_types::interact::InteractLanguage;
 use websvc_validate::{Checked, CodePlan, PagePlan, check_request};
 
 use super::RunEnvironment;
-use super::read::{failure, known_page, refused};
-use super::session::Slot;
+use super::read::{known_page, refused};
+use super::session::{Slot, session_failure};
 
 /// The maximum time of a task.
 const TASK_TIMEOUT: Duration = Duration::from_secs(90);
@@ -113,12 +113,5 @@ impl RunEnvironment {
         let page = ReadPage { url, title: take("title"), markdown: take("text"), links };
         let destinations = Arc::clone(&self.destinations);
         run_blocking(self.call_deadline(), move || known_page(&destinations, page)).await.ok()
-    }
-}
-
-pub(super) fn session_failure(error: SessionError) -> ToolFailure {
-    match error {
-        SessionError::Engine(error) => failure(&error),
-        other => ToolFailure::Failed(other.to_string()),
     }
 }

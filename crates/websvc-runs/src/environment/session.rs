@@ -13,7 +13,7 @@ use websvc_transport::has_credentials;
 use websvc_validate::PagePlan;
 
 use super::RunEnvironment;
-use super::interact::session_failure;
+use super::read::failure;
 use crate::budget::{Price, Reservation};
 
 /// The minimum of the time to live: of a session whose run has few credits left.
@@ -216,6 +216,14 @@ fn is_same_page(page: &Url, url: &Url) -> bool {
 fn site(url: &Url) -> String {
     let host = registrable_domain(url.host_str().unwrap_or_default());
     format!("{host}:{}", url.port_or_known_default().filter(|port| !matches!(port, 80 | 443)).unwrap_or(0))
+}
+
+/// Returns why a tool that needs a session has no output.
+pub(super) fn session_failure(error: SessionError) -> ToolFailure {
+    match error {
+        SessionError::Engine(error) => failure(&error),
+        other => ToolFailure::Failed(other.to_string()),
+    }
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use websvc_types::limits::{
     INTERACT_TTL_MAX_S, INTERACT_TTL_MIN_S,
 };
 
+use super::definition::define;
 use super::interact_request::InteractTool;
-use super::tools::define;
 
 /// Returns the tools for browser sessions.
 pub(super) fn all() -> Vec<Tool> {

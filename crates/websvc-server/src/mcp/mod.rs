@@ -4,6 +4,7 @@
 //! A tool call is a request for an operation: it is checked, admitted and charged like a request of any other client.
 //! There are no sessions, so none can be hijacked or left open.
 
+mod definition;
 mod http;
 mod interact_request;
 mod interact_tools;

@@ -8,8 +8,8 @@ use websvc_types::limits::{
     MONITOR_RESULTS_DEFAULT, MONITOR_RESULTS_MAX, MONITOR_RESULTS_MIN, SCHEDULE_MAX_CHARS,
 };
 
+use super::definition::define;
 use super::monitor_request::{DEFAULT_SCHEDULE, MonitorTool};
-use super::tools::define;
 
 /// Returns the tools for monitors.
 pub(super) fn all() -> Vec<Tool> {

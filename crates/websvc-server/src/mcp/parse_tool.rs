@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use websvc_types::ErrorCode;
 
-use super::tools::define;
+use super::definition::define;
 use crate::response::ApiError;
 use crate::service::InternalRequest;
 

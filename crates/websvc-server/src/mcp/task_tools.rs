@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use websvc_types::ErrorCode;
 
-use super::tools::define;
+use super::definition::define;
 use crate::response::ApiError;
 use crate::service::InternalRequest;
 

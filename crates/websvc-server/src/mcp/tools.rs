@@ -1,10 +1,11 @@
 //! The definitions of the tools, which language models read.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use super::definition::define;
 use super::task_tools::TaskTool;
 use super::{interact_tools, monitor_tools, parse_tool, task_tools};
 
@@ -74,20 +75,6 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
 fn tool(name: &'static str, title: &str, description: &'static str, schema: Value) -> Tool {
     let hints = ToolAnnotations::with_title(title).read_only(true).destructive(false).open_world(true);
     define(name, description, schema, hints)
-}
-
-/// Returns the definition of a tool.
-pub(super) fn define(
-    name: &'static str,
-    description: &'static str,
-    schema: Value,
-    hints: ToolAnnotations,
-) -> Tool {
-    let schema: JsonObject = match schema {
-        Value::Object(schema) => schema,
-        _ => JsonObject::new(),
-    };
-    Tool::new(name, description, Arc::new(schema)).with_annotations(hints)
 }
 
 /// Returns the schema of a search. It contains the fields that are useful for models; all fields of `POST /v2/search` are

@@ -8,10 +8,11 @@ use uuid::Uuid;
 use websvc_store::{CreateBrowserSessionOutcome, NewBrowserSession};
 
 use super::Inner;
-use crate::active::{ActiveSession, SessionUrls};
+use crate::active::ActiveSession;
 use crate::error::{SessionError, open_error};
 use crate::model::{NewSession, SessionView};
 use crate::running::RunningSession;
+use crate::urls::SessionUrls;
 
 /// The maximum time for which a session waits for the start of the service.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(10);

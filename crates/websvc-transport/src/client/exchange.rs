@@ -6,7 +6,7 @@ use hyper::body::Incoming;
 use super::Shared;
 use super::connect::Endpoint;
 use super::connection::{Connection, SendFailure};
-use super::fetch::Limits;
+use super::limits::Limits;
 use super::pool::HostPermit;
 use super::redirect::Hop;
 use crate::error::{FetchError, FetchPhase};

@@ -8,6 +8,7 @@ mod decode;
 mod exchange;
 mod fetch;
 mod headers;
+mod limits;
 mod pool;
 mod proxy;
 mod proxy_connect;

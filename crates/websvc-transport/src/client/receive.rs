@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
 
 use super::decode::Decoder;
-use super::fetch::Limits;
+use super::limits::Limits;
 use super::request::OversizePolicy;
 use crate::error::FetchError;
 

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::exchange::{PendingResponse, exchange};
-use super::fetch::Limits;
+use super::limits::Limits;
 use super::redirect::Hop;
 use super::request::FetchRequest;
 use super::upgrade::{UpgradeRequest, UpgradeResponse};
@@ -21,8 +21,8 @@ use super::{Client, headers};
 use crate::BoxFuture;
 use crate::body::{Body, BodySender};
 use crate::error::FetchError;
-use crate::server::ShutdownSignal;
 use crate::tunnel::Tunnel;
+use crate::upgrade::ShutdownSignal;
 
 /// The number of chunks of a body that are buffered while the client is slow.
 const MAX_CHUNKS: usize = 4;

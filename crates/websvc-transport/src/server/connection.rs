@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -17,11 +17,13 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::activity::{ConnectionActivity, TimeoutKind};
+use super::deadline_timer::{CLOSE_TIMEOUT, DeadlineTimer};
 use super::dispatch::{ConnectionShared, ResponseBody, UpgradeSlot, dispatch};
 use super::stream::{Stream, Transport};
+use super::upgrade::run_upgraded;
 use super::{Handler, ServerConfig, prepare};
 use crate::tls::ReloadingAcceptor;
 
@@ -29,8 +31,6 @@ use crate::tls::ReloadingAcceptor;
 const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Hyper's default limit. Setting it explicitly would clear two arrays for every request.
 const HYPER_MAX_HEADERS: usize = 100;
-/// Time for a connection to end after it was asked to.
-pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time for an HTTP/2 client to answer a ping.
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -141,7 +141,7 @@ async fn serve_http1(
             match shared.upgrade.take() {
                 Some(handler) => {
                     stream.push_back(&parts.read_buf);
-                    handler.run_upgraded(stream, shared, draining).await;
+                    run_upgraded(handler, stream, shared, draining).await;
                 }
                 // Hyper leaves the shutdown to its user once a request asked for an upgrade, whatever the response.
                 // Otherwise it has already shut the stream down.
@@ -279,52 +279,4 @@ async fn drive<C: Connection>(
         }
     })
     .await
-}
-
-/// The only timer of a connection, for all its timeouts.
-pub(super) struct DeadlineTimer<'a> {
-    timer: Pin<&'a mut Sleep>,
-    /// True if the timer will wake the task that runs the connection.
-    is_armed: bool,
-}
-
-impl<'a> DeadlineTimer<'a> {
-    pub(super) fn new(timer: Pin<&'a mut Sleep>) -> Self {
-        Self { timer, is_armed: false }
-    }
-
-    /// Returns the timeout that has passed, if `due` has. Otherwise the task is woken at the next deadline.
-    ///
-    /// A deadline that has moved to a later time does not reset the timer: it is reset when it fires.
-    pub(super) fn check(
-        &mut self,
-        due: Option<(Instant, TimeoutKind)>,
-        activity: &ConnectionActivity,
-        cx: &mut Context<'_>,
-    ) -> Option<TimeoutKind> {
-        if let Some((at, _)) = due
-            && at < self.timer.deadline()
-        {
-            self.rearm(at);
-        }
-        loop {
-            if self.is_armed && !self.timer.is_elapsed() {
-                return None;
-            }
-            self.is_armed = self.timer.as_mut().poll(cx).is_pending();
-            if self.is_armed {
-                return None;
-            }
-            match due {
-                Some((at, kind)) if at <= Instant::now() => return Some(kind),
-                Some((at, _)) => self.rearm(at),
-                None => self.rearm(activity.next_check()),
-            }
-        }
-    }
-
-    fn rearm(&mut self, at: Instant) {
-        self.timer.as_mut().reset(at);
-        self.is_armed = false;
-    }
 }

@@ -22,9 +22,9 @@ use parking_lot::Mutex;
 
 use super::activity::ConnectionActivity;
 use super::body::{ServerBody, UnreadIncoming};
-use super::upgrade::UpgradeHandler;
 use super::{Handler, HandlerFuture, ServerConfig};
 use crate::body::{Aborted, Body};
+use crate::upgrade::UpgradeHandler;
 
 /// Maximum size of an unread body that is read before the response, so that the connection can be reused.
 const SMALL_BODY: u64 = 64 * 1024;

@@ -4,6 +4,7 @@ mod activity;
 mod body;
 mod config;
 mod connection;
+mod deadline_timer;
 mod dispatch;
 mod stream;
 mod upgrade;
@@ -26,8 +27,6 @@ use crate::tls::ReloadingAcceptor;
 pub use body::{BodyTimeout, ServerBody};
 pub use config::{ErrorReply, ServerConfig, TlsFiles};
 use connection::AcceptedStream;
-pub use upgrade::ShutdownSignal;
-pub(crate) use upgrade::UpgradeHandler;
 
 /// Delay after a failed accept, such as when the system is out of file descriptors or memory.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);

@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
-use websvc_types::limits::{SCHEMA_PARTS_MAX, SCHEMA_PATTERNS_MAX, SCHEMA_REFERENCED_MAX};
+use websvc_types::limits::{
+    SCHEMA_FOLLOWED_LEVELS_MAX, SCHEMA_PARTS_MAX, SCHEMA_PATTERNS_MAX, SCHEMA_REFERENCED_MAX,
+};
 
 use super::reference::Document;
-use super::size::SizeLimit;
 
 /// Maximum nesting of a part; the check of the schema reports deeper ones.
 const MAX_LEVELS: u64 = 128;
@@ -187,5 +188,40 @@ impl<'d> Walk<'d> {
             }
         }
         Ok(())
+    }
+}
+
+/// Size limits of a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SizeLimit {
+    /// Number of parts; a part counts once per reference to it.
+    Parts,
+    /// Nesting with references followed.
+    Levels,
+    /// Number of parts that are targets of references.
+    Referenced,
+    /// Number of distinct regular expressions.
+    Patterns,
+}
+
+impl SizeLimit {
+    /// Returns the text of the rule, for a message.
+    pub(super) fn rule(self) -> String {
+        match self {
+            Self::Parts => {
+                format!(
+                    "must have at most {SCHEMA_PARTS_MAX} parts, where a part counts once per reference to it"
+                )
+            }
+            Self::Levels => {
+                format!("must have at most {SCHEMA_FOLLOWED_LEVELS_MAX} levels with references followed")
+            }
+            Self::Referenced => {
+                format!("must have at most {SCHEMA_REFERENCED_MAX} parts that are targets of references")
+            }
+            Self::Patterns => {
+                format!("must have at most {SCHEMA_PATTERNS_MAX} different regular expressions")
+            }
+        }
     }
 }

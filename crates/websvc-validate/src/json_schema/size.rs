@@ -5,46 +5,9 @@
 //! value, or to one that is neither a list nor an object, the cost of the part itself counts again.
 
 use serde_json::{Map, Value};
-use websvc_types::limits::{
-    SCHEMA_FOLLOWED_LEVELS_MAX, SCHEMA_PARTS_MAX, SCHEMA_PATTERNS_MAX, SCHEMA_REFERENCED_MAX,
-};
+use websvc_types::limits::{SCHEMA_FOLLOWED_LEVELS_MAX, SCHEMA_PARTS_MAX};
 
-use super::part::{Part, Reference, collect};
-
-/// Size limits of a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SizeLimit {
-    /// Number of parts; a part counts once per reference to it.
-    Parts,
-    /// Nesting with references followed.
-    Levels,
-    /// Number of parts that are targets of references.
-    Referenced,
-    /// Number of distinct regular expressions.
-    Patterns,
-}
-
-impl SizeLimit {
-    /// Returns the text of the rule, for a message.
-    pub(super) fn rule(self) -> String {
-        match self {
-            Self::Parts => {
-                format!(
-                    "must have at most {SCHEMA_PARTS_MAX} parts, where a part counts once per reference to it"
-                )
-            }
-            Self::Levels => {
-                format!("must have at most {SCHEMA_FOLLOWED_LEVELS_MAX} levels with references followed")
-            }
-            Self::Referenced => {
-                format!("must have at most {SCHEMA_REFERENCED_MAX} parts that are targets of references")
-            }
-            Self::Patterns => {
-                format!("must have at most {SCHEMA_PATTERNS_MAX} different regular expressions")
-            }
-        }
-    }
-}
+use super::part::{Part, Reference, SizeLimit, collect};
 
 /// Returns the number of parts of a schema. A part counts once per reference to it.
 ///

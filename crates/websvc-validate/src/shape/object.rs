@@ -5,17 +5,12 @@ use std::cmp::Ordering;
 use websvc_types::ViolationCode;
 
 use super::client_compat::{OtherOperation, counts_as_absent};
-use super::prune::{IgnoredItem, Verdict, list};
+use super::prune::{IgnoredItem, Verdict, given_twice, list};
 use super::tree::{BodyValue, Fields};
 use super::{Field, Object, Shape};
 use crate::path::Path;
 use crate::report::{Report, quoted};
 use crate::suggestion::suggest;
-
-/// Reports a field that occurs twice, because its value would be ambiguous.
-pub(super) fn given_twice(path: &Path<'_>, report: &mut Report) {
-    report.violation(path, ViolationCode::Conflict, |name| format!("{name} is given twice"));
-}
 
 /// Set of fields, as a bit per index.
 #[derive(Clone, Copy, Default)]

@@ -121,7 +121,7 @@ fn map(values: &Shape, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Re
     let mut seen = HashSet::new();
     for (key, _) in fields.iter() {
         if !seen.insert(key.as_ref()) {
-            super::object::given_twice(&path.key(key), report);
+            given_twice(&path.key(key), report);
         }
     }
     // null counts as absent.
@@ -249,4 +249,9 @@ fn integer(
         };
     }
     Verdict::Keep
+}
+
+/// Reports a field that occurs twice, because its value would be ambiguous.
+pub(super) fn given_twice(path: &Path<'_>, report: &mut Report) {
+    report.violation(path, ViolationCode::Conflict, |name| format!("{name} is given twice"));
 }
