@@ -20,7 +20,7 @@ use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
 use crate::egress;
 use crate::support::{Setup, config, request};
 
-/// The flags for a remote Chromium in `docs/scraping.md`.
+/// The flags for a remote Chromium in `docs/rendering.md`.
 const FLAGS: &[&str] = &[
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",

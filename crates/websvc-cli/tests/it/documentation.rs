@@ -155,13 +155,14 @@ impl Schemas {
     }
 }
 
-/// Compares the tables of a page with the fields of a schema.
-fn check_request(page_name: &str, schema: &str, excluded: &str) {
+/// Compares the tables of pages with the fields of a schema.
+fn check_request(page_names: &[&str], schema: &str, excluded: &str) {
     let schemas = Schemas::new();
     let mut fields = BTreeMap::new();
     schemas.collect(schemas.named(schema), "", excluded, &mut fields);
-    let page = page(page_name);
-    let rows = rows(&page, &["Field", "Type", "Default", "Rules"]);
+    let page_name = page_names.join(", ");
+    let tables = |name: &&str| rows(&page(name), &["Field", "Type", "Default", "Rules"]);
+    let rows: Vec<Vec<String>> = page_names.iter().flat_map(tables).collect();
     let documented: BTreeSet<&str> = rows.iter().map(|row| codes(&row[0])[0]).collect();
     let expected: BTreeSet<&str> = fields.keys().map(String::as_str).collect();
     assert_eq!(documented, expected, "fields in {page_name} (left) and in {schema} (right)");
@@ -191,7 +192,7 @@ fn check_request(page_name: &str, schema: &str, excluded: &str) {
 
 #[test]
 fn every_field_of_a_search_is_documented() {
-    check_request("search.md", "SearchRequest", "scrapeOptions");
+    check_request(&["search.md"], "SearchRequest", "scrapeOptions");
 }
 
 #[test]
@@ -213,17 +214,16 @@ fn every_field_of_a_map_is_documented() {
 
 #[test]
 fn every_option_of_a_scrape_is_documented() {
-    check_request("scraping.md", "ScrapeOptions", "threatProtection");
+    check_request(&["scraping.md", "formats.md", "actions.md"], "ScrapeOptions", "threatProtection");
 }
 
 #[test]
 fn every_format_and_action_is_documented() {
-    let page = page("scraping.md");
     let schemas = Schemas::new();
-    let formats = rows(&page, &["Format", "In the result", "Content"]);
+    let formats = rows(&page("formats.md"), &["Format", "In the result", "Content"]);
     let formats: Vec<&str> = formats.iter().map(|row| codes(&row[0])[0]).collect();
     assert_eq!(formats, websvc_types::Format::NAMES);
-    let actions = rows(&page, &["Action", "Does"]);
+    let actions = rows(&page("actions.md"), &["Action", "Does"]);
     let actions: BTreeSet<&str> = actions.iter().map(|row| codes(&row[0])[0]).collect();
     let expected = schemas.alternatives(schemas.named("Action"));
     let expected: BTreeSet<&str> =
