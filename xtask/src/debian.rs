@@ -20,6 +20,45 @@ pub(crate) fn unpack(cache: &Cache, package: &str, into: &Path) -> Result {
     Ok(())
 }
 
+/// Maximum size of packages that are downloaded with their dependencies, in bytes.
+const MAX_DOWNLOAD_BYTES: u64 = 600 * 1024 * 1024;
+
+/// Downloads packages and all that they depend on, as if nothing were installed. `apt` checks their signatures.
+/// Returns their files, sorted, in the cache folder.
+pub(crate) fn download_with_dependencies(cache: &Cache, packages: &[&str]) -> Result<Vec<PathBuf>> {
+    let mut apt = Apt::prepare(cache, packages[0])?;
+    let dir = cache.create_empty_dir("apt/with-dependencies")?;
+    fs::create_dir_all(dir.join("archives/partial"))?;
+    fs::write(dir.join("status"), "")?;
+    apt.options.extend([
+        option("Dir::State::status", &dir.join("status")),
+        option("Dir::Cache", &dir),
+        "Debug::NoLocking=1".to_owned(),
+        "Acquire::http::Timeout=60".to_owned(),
+        "Acquire::Retries=2".to_owned(),
+    ]);
+    let install = ["install", "--no-install-recommends", "--yes"];
+    let listed = apt.run("apt-get", &[&install[..], &["--print-uris"], packages].concat(), cache.dir())?;
+    let bytes = listed_bytes(&String::from_utf8_lossy(&listed.stdout));
+    if bytes > MAX_DOWNLOAD_BYTES {
+        return Err(
+            format!("{} need {bytes} bytes, more than {MAX_DOWNLOAD_BYTES}", packages.join(" ")).into()
+        );
+    }
+    apt.run("apt-get", &[&install[..], &["--download-only"], packages].concat(), cache.dir())?;
+    let entries = fs::read_dir(dir.join("archives"))?.map(|entry| Ok(entry?.path()));
+    let mut files: Vec<PathBuf> = entries.collect::<Result<_>>()?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "deb"));
+    files.sort_unstable();
+    Ok(files)
+}
+
+/// Returns the sum of the sizes that `apt-get --print-uris` lists: `'URI' NAME SIZE HASH`.
+fn listed_bytes(text: &str) -> u64 {
+    let lines = text.lines().filter(|line| line.starts_with('\''));
+    lines.filter_map(|line| line.split_whitespace().nth(2)?.parse::<u64>().ok()).sum()
+}
+
 /// Returns the packages that `package` depends on.
 pub(crate) fn dependencies(cache: &Cache, package: &str) -> Result<Vec<String>> {
     let apt = Apt::prepare(cache, package)?;
@@ -84,6 +123,13 @@ pub(crate) fn run(command: &mut Command) -> Result<Output> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_of_listed_packages_are_added() {
+        let text = "Reading package lists...\n'http://deb.test/a_1_amd64.deb' a_1_amd64.deb 1200 SHA256:0a\n\
+                    'http://deb.test/b_2_all.deb' b_2_all.deb 34 SHA256:0b\n";
+        assert_eq!(listed_bytes(text), 1234);
+    }
 
     #[test]
     fn parse_dependencies_ignores_suggested_packages() {

@@ -1,9 +1,10 @@
-//! `cargo xtask dist`: makes the packages of the program in `target/dist-packages`: a tarball, a Debian package, an image
-//! for containers, a list of its components (SBOM), and their checksums.
+//! `cargo xtask dist`: makes the packages of the program in `target/dist-packages`: a tarball, a Debian package, images
+//! for containers with and without a browser, a list of its components (SBOM), and their checksums.
 //!
 //! The packages of one commit have the same bytes whenever they are made: files are sorted, belong to root, and have the
-//! time of the commit.
+//! time of the commit. Only the browser of the image is the newest that Debian has.
 
+mod browser;
 mod components;
 mod deb;
 mod image;
@@ -44,15 +45,20 @@ pub(crate) fn run(options: &[&str]) -> Result {
         None => build(&commit, &day)?,
     };
     let target = root().join("target/dist-packages");
-    for path in make(&program, &target, time)? {
+    let browser = browser::unpack();
+    if let Err(error) = &browser {
+        println!("warning: no image with Chromium is made: {error}");
+    }
+    for path in make(&program, &target, time, browser.ok().as_deref())? {
         let size = fs::metadata(&path)?.len();
         println!("{:>9.1} kB  {}", size as f64 / 1e3, path.display());
     }
     Ok(())
 }
 
-/// Makes all packages of a program in an empty directory, and returns their paths.
-fn make(program: &Path, target: &Path, time: String) -> Result<Vec<PathBuf>> {
+/// Makes all packages of a program in an empty directory, and returns their paths. With the files of a browser, there is a
+/// second image.
+fn make(program: &Path, target: &Path, time: String, browser: Option<&Path>) -> Result<Vec<PathBuf>> {
     if target.exists() {
         fs::remove_dir_all(target)?;
     }
@@ -69,9 +75,12 @@ fn make(program: &Path, target: &Path, time: String) -> Result<Vec<PathBuf>> {
     }
     let mut made = vec![
         tarball::make(&release)?,
-        image::make(&release)?,
+        image::make(&release, None)?,
         components::write(&release, &cargo_metadata()?)?,
     ];
+    if browser.is_some() {
+        made.push(image::make(&release, browser)?);
+    }
     match deb::make(&release) {
         Ok(package) => made.push(package),
         Err(error) => println!("warning: no Debian package was made: {error}"),
@@ -156,7 +165,10 @@ mod tests {
         let script = "#!/bin/sh\ncase \"$1\" in man) mkdir -p \"$3\"; echo page > \"$3/websvc.1\";; *) echo \"$@\";; esac\n";
         fs::write(&program, script).unwrap();
         set_mode(&program, 0o755).unwrap();
-        let made = make(&program, &dir.join("packages"), "1700000000".to_owned()).unwrap();
+        let browser = dir.join("browser");
+        fs::create_dir_all(browser.join("usr/lib/chromium")).unwrap();
+        fs::write(browser.join("usr/lib/chromium/chromium-headless-shell"), "a browser").unwrap();
+        let made = make(&program, &dir.join("packages"), "1700000000".to_owned(), Some(&browser)).unwrap();
         (dir, made)
     }
 
@@ -193,12 +205,11 @@ mod tests {
         fs::remove_dir_all(dir).unwrap();
     }
 
-    #[test]
-    fn image_refers_to_blobs_by_their_digests() {
-        let (dir, made) = packages("image");
-        let unpacked = dir.join("image");
+    /// Checks that an image refers to its blobs by their digests. Returns its configuration, and the listings of its layers.
+    fn check_image(dir: &Path, archive: &Path) -> (serde_json::Value, Vec<String>) {
+        let unpacked = dir.join(archive.file_stem().unwrap());
         fs::create_dir(&unpacked).unwrap();
-        run_command(Command::new("tar").arg("-xf").arg(&made[1]).arg("-C").arg(&unpacked)).unwrap();
+        run_command(Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(&unpacked)).unwrap();
         let read = |path: &str| -> serde_json::Value {
             serde_json::from_slice(&fs::read(unpacked.join(path)).unwrap()).unwrap()
         };
@@ -206,18 +217,40 @@ mod tests {
         assert_eq!(read("oci-layout")["imageLayoutVersion"], "1.0.0");
         let manifest = read(&blob(&read("index.json")["manifests"][0]["digest"]));
         let config = read(&blob(&manifest["config"]["digest"]));
-        assert_eq!(config["config"]["User"], "10001:10001");
-        assert_eq!(config["config"]["Healthcheck"]["Test"][1], "/usr/bin/websvc");
-        let layer = blob(&manifest["layers"][0]["digest"]);
-        let sum = run_command(Command::new("sha256sum").arg(unpacked.join(&layer))).unwrap();
-        assert!(layer.ends_with(std::str::from_utf8(&sum.stdout[..64]).unwrap()));
-        let size = manifest["layers"][0]["size"].as_u64().unwrap();
-        assert_eq!(fs::metadata(unpacked.join(&layer)).unwrap().len(), size);
-        let files = listing(&unpacked.join(&layer));
-        assert!(files.contains("10001/10001") && files.contains("./var/lib/websvc/"), "{files}");
-        assert!(files.contains("./usr/bin/websvc\n") && files.contains("drwxrwxrwt"), "{files}");
-        // `docker load` reads this file.
-        assert_eq!(read("manifest.json")[0]["Layers"][0], layer.as_str());
+        let layers = manifest["layers"].as_array().unwrap();
+        assert_eq!(config["rootfs"]["diff_ids"].as_array().unwrap().len(), layers.len());
+        let mut listings = Vec::new();
+        for (at, described) in layers.iter().enumerate() {
+            let layer = blob(&described["digest"]);
+            let sum = run_command(Command::new("sha256sum").arg(unpacked.join(&layer))).unwrap();
+            assert!(layer.ends_with(std::str::from_utf8(&sum.stdout[..64]).unwrap()));
+            let size = described["size"].as_u64().unwrap();
+            assert_eq!(fs::metadata(unpacked.join(&layer)).unwrap().len(), size);
+            // `docker load` reads this file.
+            assert_eq!(read("manifest.json")[0]["Layers"][at], layer.as_str());
+            listings.push(listing(&unpacked.join(&layer)));
+        }
+        (config, listings)
+    }
+
+    #[test]
+    fn images_run_the_program_as_a_user_and_one_has_a_browser() {
+        let (dir, made) = packages("image");
+        let is_image = |path: &&PathBuf| path.to_str().unwrap().ends_with(".oci.tar");
+        let images: Vec<&PathBuf> = made.iter().filter(is_image).collect();
+        let [plain, browser] = images[..] else { panic!("{images:?}") };
+        assert!(browser.to_str().unwrap().ends_with("-chromium.oci.tar"));
+        for (image, layers) in [(plain, 1), (browser, 2)] {
+            let (config, listings) = check_image(&dir, image);
+            assert_eq!(config["config"]["User"], "10001:10001");
+            assert_eq!(config["config"]["Healthcheck"]["Test"][1], "/usr/bin/websvc");
+            assert_eq!(listings.len(), layers);
+            let files = listings.last().unwrap();
+            assert!(files.contains("10001/10001") && files.contains("./var/lib/websvc/"), "{files}");
+            assert!(files.contains("./usr/bin/websvc\n") && files.contains("drwxrwxrwt"), "{files}");
+            let has_browser = listings[0].contains("./usr/lib/chromium/chromium-headless-shell\n");
+            assert_eq!(has_browser, layers == 2, "{}", listings[0]);
+        }
         fs::remove_dir_all(dir).unwrap();
     }
 

@@ -1,5 +1,6 @@
 //! The image for containers, as an archive that `docker load`, `podman load` and `skopeo` read. No daemon is needed to
-//! make it: it is one layer on an empty base, with the program, its libraries and certificates.
+//! make it: on an empty base, it has one layer with the program, its libraries and certificates, and before that one with a
+//! browser, if there is one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,23 +17,30 @@ const USER: &str = "10001:10001";
 
 const CERTIFICATES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
-/// Makes `websvc-VERSION-ARCH.oci.tar`.
-pub(super) fn make(release: &Release) -> Result<PathBuf> {
-    let stage = release.target.join("stage/image");
+/// Makes `websvc-VERSION-ARCH.oci.tar`, or `websvc-VERSION-ARCH-chromium.oci.tar` with the files of a browser.
+pub(super) fn make(release: &Release, browser: Option<&Path>) -> Result<PathBuf> {
+    let suffix = if browser.is_some() { "-chromium" } else { "" };
+    let stage = release.target.join(format!("stage/image{suffix}"));
     let (files, layout) = (stage.join("files"), stage.join("layout"));
     add_files(release, &files)?;
     let blobs = layout.join("blobs/sha256");
     fs::create_dir_all(&blobs)?;
-    let (layer, diff_id) = layer(release, &stage, &blobs)?;
-    let tag = format!("websvc:{}", release.version);
-    let config = add_json(&blobs, &config(release, &diff_id))?;
+    // The browser comes first: it changes less often than the program, and a registry stores its layer once.
+    let layers = browser.into_iter().chain([files.as_path()]);
+    let layers: Vec<Layer> =
+        layers.map(|files| layer(release, files, &stage, &blobs)).collect::<Result<_>>()?;
+    let tag = format!("websvc:{}{suffix}", release.version);
+    let config = add_json(&blobs, &config(release, &layers))?;
+    let described = layers.iter().map(|Layer { blob, .. }| {
+        json!({ "mediaType": "application/vnd.oci.image.layer.v1.tar+gzip", "digest": blob.digest(), "size": blob.size })
+    });
     let manifest = add_json(
         &blobs,
         &json!({
             "schemaVersion": 2,
             "mediaType": "application/vnd.oci.image.manifest.v1+json",
             "config": { "mediaType": "application/vnd.oci.image.config.v1+json", "digest": config.digest(), "size": config.size },
-            "layers": [{ "mediaType": "application/vnd.oci.image.layer.v1.tar+gzip", "digest": layer.digest(), "size": layer.size }],
+            "layers": described.collect::<Vec<_>>(),
         }),
     )?;
     let index = json!({
@@ -40,11 +48,12 @@ pub(super) fn make(release: &Release) -> Result<PathBuf> {
         "mediaType": "application/vnd.oci.image.index.v1+json",
         "manifests": [{
             "mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": manifest.digest(), "size": manifest.size,
-            "annotations": { "io.containerd.image.name": format!("docker.io/library/{tag}"), "org.opencontainers.image.ref.name": release.version },
+            "annotations": { "io.containerd.image.name": format!("docker.io/library/{tag}"), "org.opencontainers.image.ref.name": format!("{}{suffix}", release.version) },
         }],
     });
     // The form of `docker save`, which older versions of `docker load` expect.
-    let docker = json!([{ "Config": config.path(), "RepoTags": [tag], "Layers": [layer.path()] }]);
+    let paths: Vec<String> = layers.iter().map(|layer| layer.blob.path()).collect();
+    let docker = json!([{ "Config": config.path(), "RepoTags": [tag], "Layers": paths }]);
     for (name, value) in [
         ("oci-layout", json!({ "imageLayoutVersion": "1.0.0" })),
         ("index.json", index),
@@ -52,7 +61,7 @@ pub(super) fn make(release: &Release) -> Result<PathBuf> {
     ] {
         fs::write(layout.join(name), value.to_string())?;
     }
-    let path = release.target.join(format!("websvc-{}-{}.oci.tar", release.version, release.arch));
+    let path = release.target.join(format!("websvc-{}-{}{suffix}.oci.tar", release.version, release.arch));
     let mut tar = reproducible_tar(&release.time);
     tar.args(["--owner=0", "--group=0", "--mode=u=rwX,go=rX"]).arg("--file").arg(&path);
     run_command(tar.arg("-C").arg(&layout).args(["blobs", "index.json", "manifest.json", "oci-layout"]))?;
@@ -87,19 +96,22 @@ fn add_files(release: &Release, files: &Path) -> Result {
     Ok(())
 }
 
-/// Packs the files into the blob of the layer. Returns it, and the digest of the archive before compression.
-fn layer(release: &Release, stage: &Path, blobs: &Path) -> Result<(Blob, String)> {
+/// A layer: its blob, and the digest of the archive before compression.
+struct Layer {
+    blob: Blob,
+    diff_id: String,
+}
+
+/// Packs files into the blob of a layer.
+fn layer(release: &Release, files: &Path, stage: &Path, blobs: &Path) -> Result<Layer> {
     let archive = stage.join("layer.tar");
-    let files = stage.join("files");
     // The directories with other owners and modes come first, and are left out of the rest.
-    for (owner, mode, directory) in [("10001", "0700", "./var/lib/websvc"), ("0", "1777", "./tmp")] {
-        let mut tar = reproducible_tar(&release.time);
-        if archive.exists() {
-            tar = append(&release.time);
-        }
+    let special = [("10001", "0700", "./var/lib/websvc"), ("0", "1777", "./tmp")];
+    for (owner, mode, directory) in special.into_iter().filter(|(.., name)| files.join(name).exists()) {
+        let mut tar = append(&release.time);
         tar.arg(format!("--owner={owner}")).arg(format!("--group={owner}")).arg(format!("--mode={mode}"));
         run_command(
-            tar.arg("--no-recursion").arg("--file").arg(&archive).arg("-C").arg(&files).arg(directory),
+            tar.arg("--no-recursion").arg("--file").arg(&archive).arg("-C").arg(files).arg(directory),
         )?;
     }
     let mut tar = append(&release.time);
@@ -110,14 +122,14 @@ fn layer(release: &Release, stage: &Path, blobs: &Path) -> Result<(Blob, String)
         "--exclude=./tmp",
         "--exclude=./var/lib/websvc",
     ]);
-    run_command(tar.arg("--file").arg(&archive).arg("-C").arg(&files).arg("."))?;
+    run_command(tar.arg("--file").arg(&archive).arg("-C").arg(files).arg("."))?;
     let diff_id = sha256(&archive)?;
     run_command(Command::new("gzip").arg("-n").arg(&archive))?;
     let compressed = stage.join("layer.tar.gz");
     let digest = sha256(&compressed)?;
     let path = blobs.join(&digest);
     fs::rename(&compressed, &path)?;
-    Ok((Blob { size: fs::metadata(&path)?.len(), digest }, diff_id))
+    Ok(Layer { blob: Blob { size: fs::metadata(&path)?.len(), digest }, diff_id })
 }
 
 /// Returns a `tar` command that appends to an archive.
@@ -128,12 +140,13 @@ fn append(time: &str) -> Command {
     tar
 }
 
-fn config(release: &Release, diff_id: &str) -> Value {
+fn config(release: &Release, layers: &[Layer]) -> Value {
     let arch = match release.arch {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
         other => other,
     };
+    let diff_ids: Vec<String> = layers.iter().map(|layer| format!("sha256:{}", layer.diff_id)).collect();
     let second = 1_000_000_000_u64;
     json!({
         "architecture": arch,
@@ -161,8 +174,8 @@ fn config(release: &Release, diff_id: &str) -> Value {
                 "org.opencontainers.image.licenses": "MIT OR Apache-2.0",
             },
         },
-        "rootfs": { "type": "layers", "diff_ids": [format!("sha256:{diff_id}")] },
-        "history": [{ "created_by": "cargo xtask dist" }],
+        "rootfs": { "type": "layers", "diff_ids": diff_ids },
+        "history": vec![json!({ "created_by": "cargo xtask dist" }); layers.len()],
     })
 }
 
