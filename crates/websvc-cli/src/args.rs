@@ -6,6 +6,7 @@ mod browser;
 mod common;
 mod examples;
 mod feedback;
+mod import;
 mod init;
 mod jobs;
 mod map;
@@ -30,6 +31,7 @@ pub(crate) use common::{
 };
 pub(crate) use examples::add_to as with_examples;
 pub(crate) use feedback::FeedbackCommand;
+pub(crate) use import::{Import, ImportFilters};
 pub(crate) use init::Init;
 pub(crate) use jobs::{Batch, CrawlSite, OutputArgs, Patterns};
 pub(crate) use map::Map;
@@ -262,7 +264,7 @@ pub(crate) struct Scrape {
 pub(crate) enum IndexCommand {
     /// Crawl sites into the index; honors robots.txt, reads sitemaps, and paces requests per host
     Crawl(Crawl),
-    /// Import files into the index: .jsonl, web archives (.warc), also compressed, and directories of pages
+    /// Import files into the index: .jsonl, web archives (.warc, .wet), also compressed, and directories of pages
     Import(Import),
     /// Export all documents of the index into a file for `index import`; works while a server runs
     Export(Export),
@@ -293,21 +295,6 @@ pub(crate) struct Crawl {
     /// Maximum number of images of unknown size whose first bytes are fetched; a server fetches none
     #[arg(long, value_name = "NUMBER", default_value_t = 2_000, conflicts_with = "server")]
     pub(crate) image_sizes: usize,
-    /// Print the summary as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) remote: Remote,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Import {
-    /// Files and directories
-    #[arg(required = true, value_name = "PATH")]
-    pub(crate) paths: Vec<PathBuf>,
-    /// URL that each given directory corresponds to [default: file://...]
-    #[arg(long, value_name = "URL")]
-    pub(crate) base_url: Option<Url>,
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -73,7 +73,7 @@ mod vocabulary;
 mod writer_handle;
 mod writer_thread;
 
-pub use analysis::is_stop_word;
+pub use analysis::{detect as detect_language, is_stop_word};
 pub use copies::{MIN_COPY_WORDS, MIN_RESEMBLANCE, SHINGLE_WORDS, can_be_copies};
 pub use document::{Document, Image, Link, News};
 pub use document_terms::{

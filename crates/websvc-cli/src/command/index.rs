@@ -6,12 +6,14 @@ mod crawl;
 
 mod document;
 mod export;
+mod filter;
 mod import;
 mod item;
 mod json_lines;
 mod lines;
 mod maintain;
 mod page;
+mod position;
 mod reader;
 mod remote_crawl;
 mod response;

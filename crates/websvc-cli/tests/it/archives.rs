@@ -58,7 +58,12 @@ impl ImportTest {
 
     /// Imports a file. Returns the report from stdout, and stderr.
     fn run(&self, path: &Path) -> (Value, String) {
-        let output = self.site.run(&["index", "import", path.to_str().unwrap(), "--json"]);
+        self.run_with(path, &[])
+    }
+
+    fn run_with(&self, path: &Path, options: &[&str]) -> (Value, String) {
+        let import = ["index", "import", path.to_str().unwrap(), "--json"];
+        let output = self.site.run(&[&import, options].concat());
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{stderr}");
         (serde_json::from_slice(&output.stdout).unwrap(), stderr)
@@ -148,6 +153,67 @@ async fn archive_import_counts_skipped_records_by_reason() {
         assert!(import.finds("chestnuts filetype:pdf", "http://nuts.test/paper.pdf"));
         assert!(!import.finds("almonds", "http://nuts.test/secret"));
     }
+}
+
+/// Returns a record of a WET file: the text of a page, with its title in the first line.
+fn text_record(target: &str, text: &str) -> Vec<u8> {
+    let head = format!(
+        "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: {target}\r\nContent-Type: text/plain\r\n\
+         Content-Length: {}\r\n\r\n",
+        text.len()
+    );
+    [head.as_bytes(), text.as_bytes(), b"\r\n\r\n"].concat()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn texts_of_pages_are_imported_through_filters() {
+    let english = "The chestnuts are picked by hand in the morning, and then they are roasted for an hour, so that \
+                   they are sweet and soft when they are sold at the market on the same day. ";
+    let german = "Die Kastanien werden am Morgen von Hand gesammelt und dann für eine Stunde geröstet, damit sie \
+                  süß und weich sind, wenn sie am selben Tag auf dem Markt verkauft werden. ";
+    let page =
+        |target: &str, title: &str, text: &str| text_record(target, &format!("{title}\n{}", text.repeat(3)));
+    let records = [
+        record("warcinfo", "", b"software: a test\r\n"),
+        page("http://nuts.test/en", "Chestnuts", english),
+        page("http://shop.nuts.test/en", "Chestnuts of the shop", english),
+        page("http://nuts.test/de", "Kastanien", german),
+        page("http://other.test/en", "Chestnuts elsewhere", english),
+        text_record("http://nuts.test/short", "Menu\nHome\nAbout\n"),
+    ];
+    let import = ImportTest::new().await;
+    let members: Vec<u8> = records.iter().flat_map(|record| Coding::Gzip.encode(record)).collect();
+    let file = import.file("nuts.warc.wet.gz", &members);
+    let hosts = import.file("hosts.txt", b"# nuts\nnuts.test\n");
+    let options = ["--language", "en,fr", "--quality", "--hosts", hosts.to_str().unwrap()];
+    let (report, stderr) = import.run_with(&file, &options);
+    assert_eq!(report["documents"], json!(2), "{stderr}");
+    let expected = [("low_quality", 1), ("not_a_page", 1), ("other_host", 1), ("other_language", 1)];
+    assert_eq!(reasons(&report), expected);
+    assert!(import.finds("intitle:chestnuts roasted", "http://nuts.test/en"));
+    assert!(import.finds("intitle:shop roasted", "http://shop.nuts.test/en"));
+    assert!(!import.finds("chestnuts elsewhere", "http://other.test/en"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn interrupted_import_continues_at_its_position() {
+    let import = ImportTest::new().await;
+    let names = ["hazelnut", "walnut", "almond"];
+    let records: Vec<u8> =
+        names.iter().flat_map(|name| page(&format!("http://nuts.test/{name}"), name)).collect();
+    let file = import.file("nuts.warc", &records);
+    let position = import.files.path().join("position.json");
+    let interrupted = json!({ file.to_str().unwrap(): { "bytes": records.len(), "items": 2 } });
+    std::fs::write(&position, interrupted.to_string()).unwrap();
+    let options = ["--resume", position.to_str().unwrap()];
+    let (report, stderr) = import.run_with(&file, &options);
+    assert_eq!((&report["documents"], &report["resumed"]), (&json!(1), &json!(2)), "{stderr}");
+    assert!(import.finds("almond", "http://nuts.test/almond"));
+    assert!(!import.finds("walnut", "http://nuts.test/walnut"));
+
+    // All of it is done now, and the import still succeeds.
+    let (report, stderr) = import.run_with(&file, &options);
+    assert_eq!((&report["documents"], &report["resumed"]), (&json!(0), &json!(3)), "{stderr}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

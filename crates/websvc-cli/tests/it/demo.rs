@@ -1,10 +1,11 @@
-//! Tests of `websvc demo`.
+//! Tests of the first minutes with the program: `websvc demo`, and the commands of the README.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use crate::harness::{Service, signal, wait};
+use crate::harness::{Service, Site, signal, tea_world, wait};
 
 /// Address at which the service listens by default.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:3002";
@@ -67,4 +68,22 @@ async fn feed_of_the_demo_has_the_change_while_the_demo_runs() {
     assert!(text.contains("Sencha: 10.50 euros"), "{text}");
     signal(&child, "TERM");
     assert!(wait(&mut child).success());
+}
+
+/// The way of the README with nothing but the program: crawl a site, start the service, take the key that it prints, search.
+#[tokio::test(flavor = "multi_thread")]
+async fn newcomer_finds_a_page_of_a_site_within_a_minute() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let started = Instant::now();
+    site.succeed(&["index", "crawl", "http://tea.test/"]);
+    let log = site.data_dir().join("log");
+    let mut service = Service::start_logging(&mut site.command(&["serve", "--listen", "127.0.0.1:0"]), &log);
+    let printed = std::fs::read_to_string(&log).unwrap();
+    let (_, key) = printed.split_once("shown only once: ").unwrap_or_else(|| panic!("{printed}"));
+    service.key = key.split_whitespace().next().unwrap().to_owned();
+    let body = service.search_until_found("green tea").await;
+    let elapsed = started.elapsed();
+    assert!(body["data"]["web"][0]["url"].as_str().is_some_and(|url| url.contains("tea.test")), "{body}");
+    assert!(elapsed < Duration::from_secs(60), "{elapsed:?}");
 }

@@ -92,7 +92,8 @@ impl Language {
 /// Stop words decide if there are enough of them, because they are frequent in every kind of text. Otherwise the
 /// declared language is used, which is often wrong in templates, and without one letter statistics, which fail for
 /// tables, code and names.
-pub(crate) fn detect(declared: Option<&str>, text: &str) -> String {
+#[must_use]
+pub fn detect(declared: Option<&str>, text: &str) -> String {
     const SAMPLE_BYTES: usize = 4_000;
     let sample = head(text, SAMPLE_BYTES);
     if let Some(code) = by_stop_words(sample) {

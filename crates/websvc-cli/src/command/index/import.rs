@@ -11,7 +11,9 @@ use websvc::types::index::IndexDocument;
 use websvc_engine::crawl::Sink;
 use websvc_types::counted;
 
+use super::filter::Filter;
 use super::item::{Item, ReadFailure, SkipReason};
+use super::position::Resume;
 use super::reader;
 use super::sink::ServerSink;
 use crate::CommandContext;
@@ -26,8 +28,8 @@ const BATCH_DOCUMENTS: usize = 64;
 /// Size of the text in a batch from which it is written, in bytes. It bounds memory, because a page may have megabytes.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// Number of documents that are read ahead of the index writer.
-const READ_AHEAD: usize = 8;
+/// Number of items that are read ahead of the index writer: a batch of them, so that reading and writing overlap.
+const READ_AHEAD: usize = 64;
 
 /// Maximum number of failures that are printed. The others are only counted.
 const MAX_PRINTED_FAILURES: usize = 100;
@@ -41,13 +43,15 @@ struct Report {
     errors: usize,
     /// Number of skipped inputs by reason.
     skipped: BTreeMap<SkipReason, usize>,
+    /// Number of inputs that an earlier import with the same `--resume` has done.
+    resumed: u64,
     elapsed_ms: u128,
 }
 
 impl Report {
     fn new() -> Self {
         let skipped = SkipReason::all().map(|reason| (reason, 0)).collect();
-        Self { documents: 0, errors: 0, skipped, elapsed_ms: 0 }
+        Self { documents: 0, errors: 0, skipped, resumed: 0, elapsed_ms: 0 }
     }
 
     fn skip(&mut self, reason: SkipReason) {
@@ -59,6 +63,8 @@ impl Report {
 pub(super) async fn import(context: CommandContext, arguments: Import) -> Result<()> {
     let started = Instant::now();
     arguments.paths.iter().try_for_each(|path| reader::check(path))?;
+    let filter = Filter::read(arguments.filters)?;
+    let mut resume = Resume::open(arguments.resume)?;
     let (sink, index): (Box<dyn Sink>, _) = match arguments.remote.server {
         Some(_) => (Box::new(ServerSink(client(&arguments.remote)?)), None),
         None => {
@@ -67,7 +73,8 @@ pub(super) async fn import(context: CommandContext, arguments: Import) -> Result
             (app.sink(), Some(app))
         }
     };
-    let mut report = import_paths(arguments.paths, arguments.base_url, &*sink).await?;
+    let inputs = Inputs { paths: arguments.paths, base_url: arguments.base_url, filter };
+    let mut report = import_paths(inputs, &mut resume, &*sink).await?;
     let mirrors = match index {
         Some(app) => {
             let index = app.index.clone();
@@ -76,32 +83,49 @@ pub(super) async fn import(context: CommandContext, arguments: Import) -> Result
         }
         None => Vec::new(),
     };
+    resume.finish()?;
     report.elapsed_ms = started.elapsed().as_millis();
     print(&report, arguments.json)?;
     ensure_complete(&mirrors)?;
-    if report.documents == 0 {
+    if report.documents == 0 && report.resumed == 0 {
         bail!("no documents were imported");
     }
     Ok(())
 }
 
-/// Reads on a separate thread and writes in batches. The bounded channel limits how far reading runs ahead.
-async fn import_paths(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) -> Result<Report> {
-    let (sender, mut items) = mpsc::channel::<Item>(READ_AHEAD);
-    let reading = websvc_transport::spawn_blocking(move || {
-        let mut send = |item| Ok(sender.blocking_send(item)?);
-        paths.iter().try_for_each(|path| {
-            reader::read(path, base_url.as_ref(), &mut send).or_else(|error| {
+/// The files and directories of an import, and how they are read.
+struct Inputs {
+    paths: Vec<PathBuf>,
+    base_url: Option<url::Url>,
+    filter: Filter,
+}
+
+impl Inputs {
+    /// Sends the items of each path, without those that an earlier import has done. It blocks.
+    fn read(&self, done: &[u64], sender: &mpsc::Sender<(usize, Item)>) -> Result<()> {
+        for ((at, path), skip) in self.paths.iter().enumerate().zip(done) {
+            let mut send = |item| Ok(sender.blocking_send((at, item))?);
+            reader::read(path, self.base_url.as_ref(), *skip, &self.filter, &mut send).or_else(|error| {
                 // Other files may be intact. If the receiver is closed, this send fails, too.
                 let failure = ReadFailure::broken(&output::causes(error.as_ref()));
                 send(Item::Failed { subject: path.display().to_string(), failure })
-            })
-        })
-    });
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads on a separate thread and writes in batches. The bounded channel limits how far reading runs ahead.
+async fn import_paths(inputs: Inputs, resume: &mut Resume, sink: &dyn Sink) -> Result<Report> {
+    let (sender, mut items) = mpsc::channel::<(usize, Item)>(READ_AHEAD);
+    let done = resume.begin(&inputs.paths)?;
+    let paths = inputs.paths.clone();
+    let mut report = Report { resumed: done.iter().sum(), ..Report::new() };
+    let reading = websvc_transport::spawn_blocking(move || inputs.read(&done, &sender));
     let mut progress = Progress::start("importing");
-    let mut report = Report::new();
     let (mut batch, mut bytes) = (Vec::<IndexDocument>::new(), 0);
-    while let Some(item) = items.recv().await {
+    while let Some((at, item)) = items.recv().await {
+        resume.advance(&paths[at])?;
         match item {
             Item::Document(document) => {
                 bytes += document.body.len();
@@ -125,6 +149,7 @@ async fn import_paths(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dy
         if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
             bytes = 0;
             sink.accept(std::mem::take(&mut batch)).await?;
+            resume.accepted()?;
         }
     }
     if !batch.is_empty() {
@@ -137,13 +162,14 @@ async fn import_paths(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dy
 
 fn print(report: &Report, as_json: bool) -> Result<()> {
     output::json_or_line(as_json, report, || {
-        let Report { documents, errors, skipped, elapsed_ms } = report;
+        let Report { documents, errors, skipped, resumed, elapsed_ms } = report;
         let reasons = skipped.iter().filter(|(_, count)| **count > 0);
         let reasons = reasons.map(|(reason, count)| format!("{count} {}", reason.label()));
         let reasons = reasons.collect::<Vec<_>>().join(", ");
         let suffix = if reasons.is_empty() { String::new() } else { format!("; skipped: {reasons}") };
+        let resumed = if *resumed == 0 { String::new() } else { format!("; {resumed} done before") };
         let documents = counted(*documents, "document", "documents");
         let errors = counted(*errors, "error", "errors");
-        format!("{documents} indexed, {errors} in {elapsed_ms} ms{suffix}")
+        format!("{documents} indexed, {errors} in {elapsed_ms} ms{suffix}{resumed}")
     })
 }

@@ -67,6 +67,12 @@ pub(super) enum SkipReason {
     NoText,
     /// The page has the robots rule `noindex`.
     Noindex,
+    /// The page is in a language that the import leaves out.
+    OtherLanguage,
+    /// The page is of a host that the import leaves out.
+    OtherHost,
+    /// The page has too few words, or does not consist of text.
+    LowQuality,
     /// The input is larger than the maximum.
     TooLarge,
     /// The input is damaged or malformed.
@@ -77,12 +83,15 @@ pub(super) enum SkipReason {
 
 impl SkipReason {
     /// All reasons, each with its label after a number.
-    const LABELS: [(Self, &str); 8] = [
+    const LABELS: [(Self, &str); 11] = [
         (Self::NotAPage, "not a page"),
         (Self::NotOk, "not status 200"),
         (Self::NotHtml, "not HTML"),
         (Self::NoText, "without text"),
         (Self::Noindex, "noindex"),
+        (Self::OtherLanguage, "in another language"),
+        (Self::OtherHost, "of another host"),
+        (Self::LowQuality, "of low quality"),
         (Self::TooLarge, "too large"),
         (Self::Broken, "broken"),
         (Self::Unsupported, "of an unsupported format"),

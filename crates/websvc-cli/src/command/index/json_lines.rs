@@ -14,16 +14,30 @@ use super::page::{Origin, markdown_to_html, page};
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// Visits all lines of the stream `name`. Malformed lines and damaged parts are visited as failures.
-pub(super) fn read(name: &str, mut input: impl BufRead, visit: &mut DocumentVisitor<'_>) -> Result<()> {
+/// Visits the lines of the stream `name` after the first `skip` ones that are not blank. Malformed lines and damaged parts
+/// are visited as failures.
+pub(super) fn read(
+    name: &str,
+    mut input: impl BufRead,
+    mut skip: u64,
+    visit: &mut DocumentVisitor<'_>,
+) -> Result<()> {
     let mut line = Vec::new();
     let limit = usize::try_from(MAX_BYTES)?;
     for number in 1_u64.. {
         let document = match read_line(&mut input, &mut line, limit) {
             Ok(Line::End) => break,
             Ok(Line::Complete) if line.trim_ascii().is_empty() => continue,
+            Ok(Line::Complete | Line::TooLong) if skip > 0 => {
+                skip -= 1;
+                continue;
+            }
             Ok(Line::Complete) => document(&line),
             Ok(Line::TooLong) => Err(ReadFailure::too_large(MAX_BYTES)),
+            Err(error) if error.kind() == ErrorKind::InvalidData && skip > 0 => {
+                skip -= 1;
+                continue;
+            }
             Err(error) if error.kind() == ErrorKind::InvalidData => Err(ReadFailure::broken(&error)),
             Err(error) => return Err(error.into()),
         };

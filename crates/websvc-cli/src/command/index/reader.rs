@@ -11,6 +11,7 @@ use websvc_documents::DocumentKind;
 
 use super::compressed::{CompressedReader, Compression};
 use super::document::page_of_document;
+use super::filter::Filter;
 use super::item::{DocumentVisitor, Item, MAX_BYTES, ReadFailure, SkipReason};
 use super::page::{Origin, markdown_to_html, page};
 use super::{archive, json_lines};
@@ -39,7 +40,7 @@ impl FileKind {
         };
         match (name.rsplit_once('.')?.1, compression) {
             ("jsonl", compression) => Some(Self::JsonLines(compression)),
-            ("warc", Compression::Plain | Compression::Gzip) => Some(Self::Archive(compression)),
+            ("warc" | "wet", Compression::Plain | Compression::Gzip) => Some(Self::Archive(compression)),
             (extension, Compression::Plain) if is_page(extension) => Some(Self::Page),
             _ => None,
         }
@@ -63,7 +64,7 @@ pub(super) fn check(path: &Path) -> Result<()> {
     }
     if !metadata.is_dir() && FileKind::from_path(path).is_none() {
         bail!(
-            "{} is neither a directory nor a .warc, .warc.gz, .jsonl, .jsonl.gz, .jsonl.zst, .html, .htm, .md, .txt, .pdf \
+            "{} is neither a directory nor a .warc, .warc.gz, .wet, .wet.gz, .jsonl, .jsonl.gz, .jsonl.zst, .html, .htm, .md, .txt, .pdf \
              or office file",
             path.display()
         );
@@ -71,22 +72,33 @@ pub(super) fn check(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads a path and calls `visit` for each item. A failure is an item, too, and does not end the reading.
-pub(super) fn read(path: &Path, base_url: Option<&Url>, visit: &mut DocumentVisitor<'_>) -> Result<()> {
+/// Reads a path and calls `visit` for each item after the first `skip` ones. A failure is an item, too, and does not end
+/// the reading.
+pub(super) fn read(
+    path: &Path,
+    base_url: Option<&Url>,
+    skip: u64,
+    filter: &Filter,
+    visit: &mut DocumentVisitor<'_>,
+) -> Result<()> {
     check(path)?;
+    let mut filtered = |item| visit(filter.apply(item));
     if path.is_dir() {
-        return directory(path, base_url, visit);
+        return directory(path, base_url, &mut filtered);
     }
     let name = path.display().to_string();
     let open = |compression| {
         CompressedReader::buffered(path, compression).with_context(|| format!("cannot read {name}"))
     };
     let outcome = match FileKind::from_path(path) {
-        Some(FileKind::JsonLines(compression)) => json_lines::read(&name, open(compression)?, visit),
-        Some(FileKind::Archive(compression)) => archive::read(&name, open(compression)?, visit),
+        Some(FileKind::JsonLines(compression)) => {
+            json_lines::read(&name, open(compression)?, skip, &mut filtered)
+        }
+        Some(FileKind::Archive(compression)) => archive::read(&name, open(compression)?, skip, filter, visit),
+        Some(FileKind::Page) | None if skip > 0 => Ok(()),
         Some(FileKind::Page) | None => {
             let root = path.parent().unwrap_or(Path::new(""));
-            visit(item(path, root, base_url))
+            filtered(item(path, root, base_url))
         }
     };
     outcome.with_context(|| format!("cannot read {name} to the end"))
@@ -185,7 +197,7 @@ mod tests {
     fn read_all(path: &Path, base_url: Option<&str>) -> (Vec<IndexDocument>, Vec<String>) {
         let base_url = base_url.map(|text| Url::parse(text).unwrap());
         let (mut documents, mut failures) = (Vec::new(), Vec::new());
-        read(path, base_url.as_ref(), &mut |item| {
+        read(path, base_url.as_ref(), 0, &Filter::default(), &mut |item| {
             match item {
                 Item::Document(document) => documents.push(*document),
                 Item::Skipped(reason) => failures.push(reason.label().to_owned()),
