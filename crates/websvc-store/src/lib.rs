@@ -31,6 +31,7 @@ mod browser_session;
 mod clock;
 mod dashboard_session;
 mod database;
+mod disk;
 mod document;
 mod error;
 mod fault;
@@ -85,6 +86,7 @@ pub use browser_session::{
 pub use clock::{Clock, HOLD as CLOCK_HOLD, MAX_CLOCK_SKEW};
 pub use dashboard_session::DashboardSession;
 pub use database::{DatabaseMetrics, DatabaseUrl, Durability, InvalidDatabaseUrl, PoolMetrics};
+pub use disk::DiskSpace;
 pub use error::StoreError;
 pub use fault::StoreFault;
 pub use feedback::{

@@ -1,6 +1,6 @@
 //! The handle of the store.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ struct Inner {
     _ledger_flusher: LedgerFlusher,
     _server_watch: Option<ServerWatch>,
     shared: Arc<Shared>,
+    directory: PathBuf,
 }
 
 impl Store {
@@ -79,6 +80,7 @@ impl Store {
                 _ledger_flusher: ledger_flusher,
                 _server_watch: server_watch,
                 shared,
+                directory: dir.to_owned(),
             }),
         })
     }
@@ -148,6 +150,11 @@ impl Store {
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.database().is_server()
+    }
+
+    /// Returns the data directory.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.inner.directory
     }
 
     pub(crate) fn shared(&self) -> &Shared {

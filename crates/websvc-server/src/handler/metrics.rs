@@ -3,6 +3,7 @@
 //! Labels have few values: names of the configuration, outcomes and kinds of reasons.
 
 mod models;
+mod process;
 mod prometheus;
 mod requests;
 mod sessions;
@@ -47,9 +48,16 @@ async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     let mirror_metrics: Vec<MirrorMetrics> = engine.mirrors().iter().map(|mirror| mirror.metrics()).collect();
     mirrors(&mut out, &mirror_metrics);
     cache(&mut out, engine.scraper());
+    process::process(&mut out);
     let store = state.store.clone();
-    if let Ok(Ok(size)) = websvc_transport::spawn_blocking(move || store.cache_size()).await {
-        cache_size(&mut out, size);
+    let reading = websvc_transport::spawn_blocking(move || (store.cache_size(), store.disk_space()));
+    if let Ok((size, space)) = reading.await {
+        if let Ok(size) = size {
+            cache_size(&mut out, size);
+        }
+        if let Some(space) = space {
+            process::disk(&mut out, space);
+        }
     }
     requests::database(&mut out, state.store.database_metrics());
     if let Some(metrics) = state.scrape_results.write_metrics() {
