@@ -3,6 +3,7 @@
 mod doctests;
 mod links;
 mod log_lines;
+mod prose;
 mod rust_text;
 mod words;
 
@@ -61,6 +62,7 @@ fn check(root: &Path) -> Result<Vec<String>> {
         {
             check_text(name, &text, &mut violations);
             links::check(root, name, &text, &mut violations);
+            prose::check(name, &text, &mut violations);
             log_lines::check(name, &text, &mut violations);
             doctests.read(name, &text);
             if !name.split('/').any(|part| part == FIXTURES) {
