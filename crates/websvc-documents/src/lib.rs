@@ -10,6 +10,7 @@
 //! Files are hostile. This crate limits its own work and output, but not the memory and time of third-party decoders.
 //! A service should therefore call it in a separate process with hard limits.
 
+mod biff;
 mod chart;
 mod compound_file;
 mod csv;
