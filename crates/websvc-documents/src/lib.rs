@@ -55,4 +55,5 @@ pub use page_output::{
     BlockKind, LayoutBlock, PageLayout, PageOutput, page_start, split_layout, split_pages,
 };
 pub use parsed_document::{DocumentMetadata, PageCounts, ParsedDocument, page_mark};
+pub use pdf::recognized_html;
 pub use reader::{parse, parse_pages};
