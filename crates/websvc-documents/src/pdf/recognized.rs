@@ -15,7 +15,7 @@ use crate::html::escape;
 use crate::table::Table as TableMarkup;
 
 /// The maximum number of words of a page.
-const MAX_WORDS: usize = 20_000;
+const MAX_WORDS: usize = 10_000;
 /// The level of words in the output of Tesseract, below pages, blocks, paragraphs and lines.
 const WORD_LEVEL: usize = 5;
 /// The height of a page in points: the layout is read with distances of printed pages.
