@@ -58,7 +58,8 @@ fn read(package: &mut Package, kind: DocumentKind, part: &str) -> Result<String,
             _ => {}
         }
     }
-    let table = table(&all);
+    // The series of a scatter chart may have x values of their own.
+    let table: String = all.chunk_by(shares_categories).map(table).collect();
     if table.is_empty() || title.trim().is_empty() {
         return Ok(table);
     }
@@ -128,6 +129,15 @@ fn points(xml: &mut Xml<'_>, element: &str) -> Result<BTreeMap<usize, String>, D
     Ok(points)
 }
 
+/// Returns whether a series has the categories of the one before it, as far as both state them.
+fn shares_categories(before: &Series, series: &Series) -> bool {
+    let is_same = |(index, category): (&usize, &String)| {
+        before.categories.get(index).is_none_or(|other| other == category)
+    };
+    series.categories.iter().all(is_same)
+}
+
+/// Returns the values of series with the same categories.
 fn table(all: &[Series]) -> String {
     let mut rows: BTreeMap<usize, String> = BTreeMap::new();
     for series in all {

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::flow::HtmlFlow;
-use crate::html::push_escaped;
+use crate::html::{escape, push_escaped};
+use crate::inline::is_web_url;
 use crate::table::Table;
 
 /// The maximum number of columns of a sheet that are read.
@@ -13,6 +14,9 @@ const RESERVED_BYTES: usize = 1024;
 /// The maximum number of cells that merged cells cover, and the maximum number of cells of a block that is split at
 /// columns.
 const MAX_COVERED: usize = 200_000;
+/// The maximum number of merged cells, and of groups of hidden columns, of a sheet.
+const MAX_MERGES: usize = 50_000;
+const MAX_HIDDEN_COLUMNS: usize = 1024;
 const MAX_COMPARED_CELLS: usize = 20_000;
 
 /// A cell with content.
@@ -38,10 +42,10 @@ pub(crate) type Range = ((usize, usize), (usize, usize));
 pub(crate) struct Grid {
     rows: Vec<Row>,
     /// Merged cells.
-    pub(crate) merges: Vec<Range>,
+    merges: Vec<Range>,
     pub(crate) hidden_rows: HashSet<usize>,
     /// The first and the last column of each group of hidden columns.
-    pub(crate) hidden_columns: Vec<(usize, usize)>,
+    hidden_columns: Vec<(usize, usize)>,
 }
 
 /// A part of a merged cell.
@@ -67,11 +71,26 @@ impl Grid {
         }
     }
 
-    /// Changes the markup of a cell.
-    pub(crate) fn map_cell(&mut self, (row, column): (usize, usize), map: impl FnOnce(&str) -> String) {
+    /// Merges the cells of a range.
+    pub(crate) fn merge(&mut self, range: Range) {
+        if self.merges.len() < MAX_MERGES {
+            self.merges.push(range);
+        }
+    }
+
+    /// Hides the columns from the first to the last one.
+    pub(crate) fn hide_columns(&mut self, first: usize, last: usize) {
+        if self.hidden_columns.len() < MAX_HIDDEN_COLUMNS {
+            self.hidden_columns.push((first, last));
+        }
+    }
+
+    /// Makes the text of a cell a link, unless it has one or the URL is not one of the web.
+    pub(crate) fn link(&mut self, (row, column): (usize, usize), url: &str) {
         let Ok(index) = self.rows.binary_search_by_key(&row, |row| row.number) else { return };
-        if let Some(cell) = self.rows[index].cells.iter_mut().find(|cell| cell.column == column) {
-            cell.markup = map(&cell.markup);
+        let cell = self.rows[index].cells.iter_mut().find(|cell| cell.column == column);
+        if let Some(cell) = cell.filter(|cell| !cell.markup.starts_with("<a ") && is_web_url(url)) {
+            cell.markup = link_markup(url, &cell.markup);
         }
     }
 
@@ -270,6 +289,11 @@ fn titles(rows: &[Row]) -> usize {
     }
     let count = rows.iter().take_while(|row| is_title(row)).count();
     if count <= 2 && rows.len() > count + 1 && rows.get(count).is_some_and(is_header) { count } else { 0 }
+}
+
+/// Returns the markup of a link in a cell.
+pub(crate) fn link_markup(url: &str, markup: &str) -> String {
+    if markup.is_empty() { String::new() } else { format!("<a href=\"{}\">{markup}</a>", escape(url)) }
 }
 
 /// Returns the markup of a text in a cell, with its line breaks.

@@ -10,6 +10,7 @@
 //! Files are hostile. This crate limits its own work and output, but not the memory and time of third-party decoders.
 //! A service should therefore call it in a separate process with hard limits.
 
+mod biff;
 mod chart;
 mod compound_file;
 mod csv;
@@ -54,4 +55,5 @@ pub use page_output::{
     BlockKind, LayoutBlock, PageLayout, PageOutput, page_start, split_layout, split_pages,
 };
 pub use parsed_document::{DocumentMetadata, PageCounts, ParsedDocument, page_mark};
+pub use pdf::recognized_html;
 pub use reader::{parse, parse_pages};

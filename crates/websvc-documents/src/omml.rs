@@ -88,17 +88,22 @@ fn push(latex: &mut String, piece: &str) {
 
 /// Reads a run of text. Words in normal style are text, not a product of variables.
 fn run(xml: &mut Xml<'_>) -> Result<String, DocumentError> {
-    let (mut latex, mut is_normal) = (String::new(), false);
+    let (mut latex, mut is_normal, mut alphabet) = (String::new(), false, None);
     while let Some(tag) = xml.start_in("r")? {
         match tag.name.as_str() {
             "nor" => is_normal = !matches!(tag.get("val"), Some("0" | "off" | "false")),
+            "scr" | "sty" => alphabet = command_of_alphabet(tag.get("val")).or(alphabet),
             "t" => {
                 let piece = xml.text()?;
                 let has_words = piece.chars().filter(|character| character.is_alphabetic()).count() > 1;
                 let piece = if is_normal && has_words {
                     format!("\\text{{{}}}", escaped(&piece))
                 } else {
-                    text(&piece)
+                    let letters = piece.chars().any(char::is_alphanumeric);
+                    match alphabet.filter(|_| letters) {
+                        Some(command) => format!("{command}{{{}}}", escaped(&piece)),
+                        None => text(&piece),
+                    }
                 };
                 push(&mut latex, &piece);
             }
@@ -107,6 +112,20 @@ fn run(xml: &mut Xml<'_>) -> Result<String, DocumentError> {
         }
     }
     Ok(latex)
+}
+
+/// Returns the command for letters in another alphabet or in bold; `None` for those that are as usual.
+fn command_of_alphabet(name: Option<&str>) -> Option<&'static str> {
+    Some(match name? {
+        "double-struck" => "\\mathbb",
+        "script" => "\\mathcal",
+        "fraktur" => "\\mathfrak",
+        "sans-serif" => "\\mathsf",
+        "monospace" => "\\mathtt",
+        "b" => "\\mathbf",
+        "bi" => "\\boldsymbol",
+        _ => return None,
+    })
 }
 
 /// Returns the text of a run with its special characters escaped.
@@ -368,7 +387,13 @@ mod tests {
     fn formulas_become_latex() {
         let r = |text: &str| format!("<m:r><m:t>{text}</m:t></m:r>");
         let e = |text: &str| format!("<m:e>{}</m:e>", r(text));
+        let styled = |style: &str, text: &str| format!("<m:r><m:rPr>{style}</m:rPr><m:t>{text}</m:t></m:r>");
         for (omml, expected) in [
+            (styled("<m:scr m:val=\"double-struck\"/><m:sty m:val=\"p\"/>", "R"), "\\mathbb{R}"),
+            (styled("<m:scr m:val=\"fraktur\"/>", "g"), "\\mathfrak{g}"),
+            (styled("<m:sty m:val=\"b\"/>", "v_1"), "\\mathbf{v\\_1}"),
+            (styled("<m:sty m:val=\"b\"/>", "+"), "+"),
+            (styled("<m:sty m:val=\"p\"/>", "sin"), "\\sin"),
             (format!("<m:f><m:num>{}</m:num><m:den>{}</m:den></m:f>", r("-b"), r("2a")), "\\frac{-b}{2a}"),
             (
                 format!(

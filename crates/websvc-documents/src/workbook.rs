@@ -4,13 +4,14 @@ use std::io::Cursor;
 
 use calamine::{Data, ExcelDateTime, Reader, SheetType, SheetVisible, Xls, XlsError, Xlsb};
 
+use crate::biff::{BookLayout, SheetLayout};
 use crate::error::DocumentError;
 use crate::flow::HtmlFlow;
 use crate::grid::{Grid, cell_markup};
 use crate::html::escape;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
-use crate::number_format::format_number;
+use crate::number_format::{NumberFormats, format_number};
 use crate::parsed_document::{PageCounts, ParsedDocument};
 
 /// The maximum number of cells of all sheets that are read, including empty cells between others.
@@ -23,17 +24,21 @@ pub(crate) fn xls(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument,
         XlsError::Password => DocumentError::Encrypted { kind },
         other => DocumentError::damaged(kind, other.to_string()),
     };
+    let mut layout = BookLayout::read(&bytes);
     let mut book: Xls<_> = Xls::new(Cursor::new(bytes)).map_err(to_error)?;
     let mut writer = Writer::new(&book, limits);
-    while let Some(name) = writer.next_sheet() {
+    while let Some((index, name)) = writer.next_sheet() {
         let range = book.worksheet_range(&name).map_err(to_error)?;
+        let sheet = layout.sheet(index, &mut writer.grid);
         let (first_row, first_column) = range.start().unwrap_or_default();
         for (row, column, value) in range.used_cells() {
             let position = (row + first_row as usize, column + first_column as usize);
-            if !writer.cell(position, value) {
+            let text = styled_text(value, position, &sheet, &layout.formats);
+            if !writer.cell(position, &text, is_text(value)) {
                 break;
             }
         }
+        sheet.links.iter().for_each(|(cell, url)| writer.grid.link(*cell, url));
         writer.end_sheet();
     }
     Ok(writer.finish())
@@ -45,13 +50,13 @@ pub(crate) fn xlsb(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument
     let to_error = |error: calamine::XlsbError| DocumentError::damaged(kind, error.to_string());
     let mut book: Xlsb<_> = Xlsb::new(Cursor::new(bytes)).map_err(to_error)?;
     let mut writer = Writer::new(&book, limits);
-    while let Some(name) = writer.next_sheet() {
+    while let Some((_, name)) = writer.next_sheet() {
         // Reads cell by cell: the size of a range of all cells depends on the position of the farthest cell.
         let mut cells = book.worksheet_cells_reader(&name).map_err(to_error)?;
         while let Some(cell) = cells.next_cell().map_err(to_error)? {
             let (row, column) = cell.get_position();
             let value = Data::from(cell.get_value().clone());
-            if !writer.cell((row as usize, column as usize), &value) {
+            if !writer.cell((row as usize, column as usize), &display_text(&value), is_text(&value)) {
                 break;
             }
         }
@@ -63,8 +68,8 @@ pub(crate) fn xlsb(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument
 /// Writes sheets as HTML tables, within the limits.
 struct Writer<'l> {
     limits: &'l Limits<'l>,
-    /// The visible sheets that are not read yet, in reverse order.
-    pending_sheets: Vec<String>,
+    /// The visible sheets that are not read yet, in reverse order: their index among all sheets, and their name.
+    pending_sheets: Vec<(usize, String)>,
     flow: HtmlFlow,
     grid: Grid,
     /// The remaining budgets of cells with content, and of cells that are written.
@@ -78,11 +83,12 @@ impl<'l> Writer<'l> {
     where
         R: Reader<Cursor<Vec<u8>>>,
     {
-        let is_visible = |sheet: &&calamine::Sheet| {
-            sheet.visible == SheetVisible::Visible && sheet.typ == SheetType::WorkSheet
-        };
-        let visible = book.sheets_metadata().iter().filter(is_visible);
-        let pending_sheets: Vec<String> = visible.rev().map(|sheet| sheet.name.clone()).collect();
+        let sheets =
+            book.sheets_metadata().iter().enumerate().filter(|(_, sheet)| {
+                sheet.visible == SheetVisible::Visible && sheet.typ == SheetType::WorkSheet
+            });
+        let pending_sheets: Vec<(usize, String)> =
+            sheets.rev().map(|(index, sheet)| (index, sheet.name.clone())).collect();
         let pages = PageCounts::unread(pending_sheets.len());
         Self {
             limits,
@@ -95,13 +101,13 @@ impl<'l> Writer<'l> {
         }
     }
 
-    fn next_sheet(&mut self) -> Option<String> {
+    fn next_sheet(&mut self) -> Option<(usize, String)> {
         if self.pages.read >= self.limits.max_pages || !self.has_capacity() {
             return None;
         }
-        let name = self.pending_sheets.pop()?;
+        let (index, name) = self.pending_sheets.pop()?;
         self.flow.block(&format!("<h2>{}</h2>\n", escape(&name)));
-        Some(name)
+        Some((index, name))
     }
 
     fn has_capacity(&self) -> bool {
@@ -112,13 +118,12 @@ impl<'l> Writer<'l> {
     }
 
     /// Adds a cell. Cells must be added in row order. Returns `false` if a limit was reached.
-    fn cell(&mut self, (row, column): (usize, usize), value: &Data) -> bool {
-        let text = display_text(value);
+    fn cell(&mut self, (row, column): (usize, usize), text: &str, is_text: bool) -> bool {
         if text.is_empty() {
             return true;
         }
         self.remaining_cells = self.remaining_cells.saturating_sub(1);
-        self.grid.add(row, column, cell_markup(&text), matches!(value, Data::String(_)));
+        self.grid.add(row, column, cell_markup(text), is_text);
         // The limits are checked once in a while, because the clock is read for that.
         self.remaining_cells > 0 && (!self.remaining_cells.is_multiple_of(1024) || self.has_capacity())
     }
@@ -139,7 +144,29 @@ impl<'l> Writer<'l> {
     }
 }
 
-/// Returns the text that Excel displays for a cell.
+fn is_text(value: &Data) -> bool {
+    matches!(value, Data::String(_))
+}
+
+/// Returns the text that Excel displays for a cell with the number format of its style.
+fn styled_text(
+    value: &Data,
+    position: (usize, usize),
+    sheet: &SheetLayout,
+    formats: &NumberFormats,
+) -> String {
+    let style = sheet.style(position).filter(|style| formats.has_style(*style));
+    let shown = style.and_then(|style| match value {
+        Data::Int(number) => Some(formats.format(&number.to_string(), style)),
+        Data::Float(number) => Some(formats.format(&number.to_string(), style)),
+        Data::DateTime(serial_date) => Some(formats.format(&serial_date.as_f64().to_string(), style)),
+        Data::String(text) => formats.format_text(text, style),
+        Data::Bool(_) | Data::DateTimeIso(_) | Data::DurationIso(_) | Data::Error(_) | Data::Empty => None,
+    });
+    shown.unwrap_or_else(|| display_text(value))
+}
+
+/// Returns the text of a value without the format of its cell.
 fn display_text(value: &Data) -> String {
     match value {
         Data::Int(number) => number.to_string(),

@@ -2,7 +2,7 @@
 
 use crate::error::DocumentError;
 use crate::flow::HtmlFlow;
-use crate::grid::{Grid, Range, cell_markup};
+use crate::grid::{Grid, Range, cell_markup, link_markup};
 use crate::html::escape;
 use crate::inline::is_web_url;
 use crate::kind::DocumentKind;
@@ -17,8 +17,6 @@ const KIND: DocumentKind = DocumentKind::Xlsx;
 const WORKBOOK: &str = "xl/workbook.xml";
 /// The maximum number of cells of all sheets that are read, including empty cells between others.
 const MAX_CELLS: usize = 1_000_000;
-/// The maximum number of merged cells of a sheet.
-const MAX_MERGES: usize = 50_000;
 
 /// Reads a workbook.
 pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<ParsedDocument, DocumentError> {
@@ -152,10 +150,10 @@ impl Reader<'_> {
         let (mut next_row, mut row, mut column) = (0, 0, 0);
         while let Some(tag) = xml.start()? {
             match tag.name.as_str() {
-                "col" if tag.is_true("hidden") && grid.hidden_columns.len() < 1024 => {
+                "col" if tag.is_true("hidden") => {
                     let number = |name| tag.parsed::<usize>(name);
                     if let (Some(first @ 1..), Some(last @ 1..)) = (number("min"), number("max")) {
-                        grid.hidden_columns.push((first - 1, last - 1));
+                        grid.hide_columns(first - 1, last - 1);
                     }
                 }
                 "row" => {
@@ -180,8 +178,10 @@ impl Reader<'_> {
                     self.remaining_cells = remaining;
                     grid.add(row, target, markup(&cell), cell.is_text);
                 }
-                "mergeCell" if grid.merges.len() < MAX_MERGES => {
-                    grid.merges.extend(tag.get("ref").and_then(range_of));
+                "mergeCell" => {
+                    if let Some(range) = tag.get("ref").and_then(range_of) {
+                        grid.merge(range);
+                    }
                 }
                 "hyperlink" => add_link(&tag, relations, &mut grid),
                 _ => {}
@@ -230,18 +230,11 @@ fn markup(cell: &Text) -> String {
     }
 }
 
-fn link_markup(url: &str, markup: &str) -> String {
-    if markup.is_empty() { String::new() } else { format!("<a href=\"{}\">{markup}</a>", escape(url)) }
-}
-
 /// Adds the link of a cell. A link of a range belongs to its first cell.
 fn add_link(tag: &Tag, relations: &Relations, grid: &mut Grid) {
-    let target = relations.of_attribute(tag, "r:id").filter(|url| is_web_url(url));
     let place = tag.get("ref").and_then(range_of);
-    if let (Some(url), Some((cell, _))) = (target, place) {
-        grid.map_cell(cell, |markup| {
-            if markup.starts_with("<a ") { markup.to_owned() } else { link_markup(url, markup) }
-        });
+    if let (Some(url), Some((cell, _))) = (relations.of_attribute(tag, "r:id"), place) {
+        grid.link(cell, url);
     }
 }
 

@@ -66,9 +66,6 @@ impl<'a> Content<'a> {
                 None => warnings.push("no main content was found; the full page is returned".to_owned()),
             }
         }
-        if let Some(embedded) = document.embedded_document() {
-            warnings.push(format!("the page only shows another document: {embedded}"));
-        }
         if document.is_truncated {
             warnings.push(format!("the page is longer than {MAX_SOURCE_BYTES} bytes; the rest was ignored"));
         }

@@ -1,6 +1,6 @@
 //! Properties of the readers of documents for any file.
 
-use websvc_documents::{DocumentKind, Limits, parse};
+use websvc_documents::{DocumentKind, Limits, parse, recognized_html};
 
 /// The maximum size of the output of a reader.
 const MAX_OUTPUT_BYTES: usize = 20_000;
@@ -17,7 +17,8 @@ const OPEN_KINDS: [DocumentKind; 8] = [
     DocumentKind::Tei,
 ];
 
-/// Checks that the readers of the detected kind and of all open kinds end within the limits.
+/// Checks that the readers of the detected kind and of all open kinds end within the limits, and that recognized words
+/// become HTML wherever they stand.
 pub(crate) fn check(data: &[u8]) {
     let detected = DocumentKind::detect(data, None).filter(|kind| !OPEN_KINDS.contains(kind));
     let limits = Limits {
@@ -31,4 +32,6 @@ pub(crate) fn check(data: &[u8]) {
             assert!(parsed.html.len() <= MAX_OUTPUT_BYTES, "{kind}: {} bytes", parsed.html.len());
         }
     }
+    let html = recognized_html(&String::from_utf8_lossy(data));
+    assert!(html.len() <= 100 * data.len(), "{} bytes", html.len());
 }

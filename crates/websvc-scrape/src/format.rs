@@ -25,7 +25,7 @@ use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
 use crate::document_pages::{self, DOCUMENT_CONTENT_TYPE};
-use crate::documents::{ConvertedDocument, document_kind};
+use crate::documents::{ConvertedDocument, document_kind, options_of};
 use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
 use crate::out_links::out_links;
@@ -108,7 +108,9 @@ pub(crate) fn format_page(
     // Warnings about the choice of the content do not concern a caller that requests only a screenshot or the source.
     if plan.formats.iter().any(shows_content) {
         page.warnings.extend(content.warnings());
+        page.warnings.extend(document.embedded_document().as_ref().map(only_shows));
     }
+    page.embedded_document = embedded_document(raw, &document, plan);
     if is_unrendered_shell {
         page.warnings.push(SHELL_WARNING.to_owned());
     }
@@ -306,8 +308,23 @@ fn read_design(page: &mut Page, styles: Value, document: Option<&Document>, url:
 }
 
 /// Returns whether a format is written from the content of the page.
-fn shows_content(format: &Format) -> bool {
+pub(crate) fn shows_content(format: &Format) -> bool {
     matches!(format, Format::Markdown(_) | Format::Html(_) | Format::Links(_) | Format::Images(_))
+}
+
+/// Returns the PDF file that is to be read instead of a page, if the page only shows one, and the plan has its text and
+/// reads PDF files. A crawl reads it as a page of its own, under its own rules.
+fn embedded_document(raw: &RawPage, document: &Document, plan: &ScrapePlan) -> Option<Url> {
+    let is_wanted = raw.status.is_success()
+        && !plan.needs_out_links
+        && options_of(plan).is_some()
+        && plan.formats.iter().any(|format| matches!(format, Format::Markdown(_) | Format::Html(_)));
+    document.embedded_document().filter(|url| is_wanted && matches!(url.scheme(), "http" | "https"))
+}
+
+/// Returns the warning about a page that only shows a file.
+pub(crate) fn only_shows(target: &Url) -> String {
+    format!("the page only shows another document: {target}")
 }
 
 /// Returns the metadata of a page, with the page counts of a PDF.

@@ -16,6 +16,7 @@ mod crawl_page;
 pub mod date;
 mod document_pages;
 mod documents;
+mod embedded_document;
 mod error;
 mod fetch_slots;
 mod fetcher;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use url::Url;
 use websvc_branding::PageDesign;
 use websvc_store::PreparedSnapshot;
 use websvc_types::action::ActionResults;
@@ -77,6 +78,8 @@ pub struct Page {
     pub elapsed: Duration,
     /// The delay that the host requests by `Retry-After`.
     pub retry_after: Option<Duration>,
+    /// The PDF file that the page only shows, until its content is the content of the page.
+    pub embedded_document: Option<Url>,
     /// The out-links, if the plan is that of a crawl.
     pub out_links: Option<Box<OutLinks>>,
 }

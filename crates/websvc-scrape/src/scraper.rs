@@ -186,7 +186,12 @@ impl Scraper {
         deadline: Instant,
     ) -> BoxFuture<'a, Result<Page, ScrapeError>> {
         Box::pin(async move {
-            self.stages().run(Stage::Page, self.scrape_page(url, plan, profile, deadline)).await
+            let scraping = async {
+                let mut page = self.scrape_page(url, plan, profile, deadline).await?;
+                self.follow_embedded(&mut page, plan, deadline).await;
+                Ok(page)
+            };
+            self.stages().run(Stage::Page, scraping).await
         })
     }
 
@@ -223,7 +228,7 @@ impl Scraper {
         }
     }
 
-    async fn scrape_cached(
+    pub(crate) async fn scrape_cached(
         &self,
         url: &Url,
         plan: &ScrapePlan,

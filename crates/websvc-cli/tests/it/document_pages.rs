@@ -181,7 +181,9 @@ fn write_recognizers(directory: &std::path::Path) {
         ("pdftoppm", "[ \"$1\" = -v ] && exit 0\necho \"$2\"\n"),
         (
             "tesseract",
-            "[ \"$1\" = --version ] && exit 0\nread -r page\necho \"Recognized words of page $page.\"\n",
+            "[ \"$1\" = --version ] && exit 0\nread -r page\nx=0\n\
+             for word in Recognized words of page \"$page.\"; do x=$((x + 100))\n\
+             printf '5\\t1\\t1\\t1\\t1\\t1\\t%s\\t10\\t90\\t20\\t90\\t%s\\n' \"$x\" \"$word\"; done\n",
         ),
     ] {
         let path = directory.join(name);

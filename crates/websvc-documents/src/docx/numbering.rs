@@ -23,8 +23,8 @@ struct Level {
     text: String,
     /// Shows the numbers of all levels as decimal numbers.
     is_legal: bool,
-    /// The level does not begin again after an item of a higher level.
-    continues: bool,
+    /// The number of the upper levels after whose items the level begins again; all by default.
+    restarting_levels: Option<usize>,
     /// The paragraph style that the level belongs to.
     style: Option<String>,
 }
@@ -36,7 +36,7 @@ impl Default for Level {
             format: "decimal".to_owned(),
             text: String::new(),
             is_legal: false,
-            continues: false,
+            restarting_levels: None,
             style: None,
         }
     }
@@ -137,8 +137,10 @@ impl Numbering {
         let Some(format) = self.level(list, level) else { return Some(Numbered::default()) };
         let starts: Vec<u64> =
             (0..LEVELS).map(|level| self.level(list, level).map_or(1, |level| level.start)).collect();
-        let continues: Vec<bool> =
-            (0..LEVELS).map(|level| self.level(list, level).is_some_and(|level| level.continues)).collect();
+        let restarts = |deeper: usize| {
+            let stated = self.level(list, deeper).and_then(|level| level.restarting_levels);
+            level < stated.unwrap_or(deeper)
+        };
         let mut counters = self.counters.get(&list.definition).copied().unwrap_or_default();
         let own_start =
             list.starts.get(&level).filter(|_| !self.started.contains(&(list_id.to_owned(), level)));
@@ -150,9 +152,9 @@ impl Numbering {
         for higher in 0..level {
             counters[higher] = counters[higher].or(Some(starts[higher]));
         }
-        for deeper in level + 1..LEVELS {
-            if !continues[deeper] {
-                counters[deeper] = None;
+        for (deeper, counter) in counters.iter_mut().enumerate().skip(level + 1) {
+            if restarts(deeper) {
+                *counter = None;
             }
         }
         let marker = self.marker(list, format, level, &counters);
@@ -267,7 +269,7 @@ fn read_level(xml: &mut Xml<'_>, index: usize) -> Result<Level, DocumentError> {
                 level.text.truncate(level.text.floor_char_boundary(MAX_TEXT_BYTES));
             }
             "isLgl" => level.is_legal = is_on(&tag),
-            "lvlRestart" => level.continues = tag.get("val") == Some("0"),
+            "lvlRestart" => level.restarting_levels = number(&tag, "val"),
             "pStyle" => level.style = tag.get("val").map(str::to_owned),
             "rPr" | "pPr" => xml.skip()?,
             _ => {}

@@ -23,6 +23,8 @@ const DAYS_1904: f64 = 1462.0;
 #[derive(Debug, Default)]
 pub(crate) struct NumberFormats {
     formats: Vec<Format>,
+    /// The index of each format by its number in the workbook.
+    indexes: HashMap<u32, usize>,
     /// The index of the format of each cell style.
     styles: Vec<usize>,
     /// The number of days to add to dates.
@@ -30,12 +32,26 @@ pub(crate) struct NumberFormats {
 }
 
 impl NumberFormats {
+    /// Creates the formats of a workbook without cell styles. `is_1904` if its dates begin in 1904.
+    pub(crate) fn new(is_1904: bool) -> Self {
+        Self { date_offset: if is_1904 { DAYS_1904 } else { 0.0 }, ..Self::default() }
+    }
+
+    /// Adds the next cell style, by the number of its format. `codes` are the formats that are not built in.
+    pub(crate) fn add_style(&mut self, format: u32, codes: &HashMap<u32, String>) {
+        let index = *self.indexes.entry(format).or_insert_with(|| {
+            let code = codes.get(&format).map_or_else(|| code::built_in(format), String::as_str);
+            self.formats.push(Format::new(code));
+            self.formats.len() - 1
+        });
+        self.styles.push(index);
+    }
+
     /// Reads the styles of a workbook. `is_1904` if its dates begin in 1904.
     pub(crate) fn read(text: &str, is_1904: bool) -> Result<Self, DocumentError> {
         let mut xml = Xml::new(DocumentKind::Xlsx, text);
-        let mut formats = Self { date_offset: if is_1904 { DAYS_1904 } else { 0.0 }, ..Self::default() };
+        let mut formats = Self::new(is_1904);
         let mut codes: HashMap<u32, String> = HashMap::new();
-        let mut indexes: HashMap<u32, usize> = HashMap::new();
         let mut in_cells = false;
         while let Some(token) = xml.next()? {
             match token {
@@ -47,15 +63,7 @@ impl NumberFormats {
                             codes.insert(id, code.to_owned());
                         }
                     }
-                    "xf" if in_cells => {
-                        let id = tag.parsed("numFmtId").unwrap_or(0);
-                        let index = *indexes.entry(id).or_insert_with(|| {
-                            let code = codes.get(&id).map_or_else(|| code::built_in(id), String::as_str);
-                            formats.formats.push(Format::new(code));
-                            formats.formats.len() - 1
-                        });
-                        formats.styles.push(index);
-                    }
+                    "xf" if in_cells => formats.add_style(tag.parsed("numFmtId").unwrap_or(0), &codes),
                     _ => {}
                 },
                 Token::End(name) if name == "cellXfs" => in_cells = false,
@@ -67,6 +75,11 @@ impl NumberFormats {
 
     fn style(&self, style: usize) -> Option<&Format> {
         self.styles.get(style).and_then(|index| self.formats.get(*index))
+    }
+
+    /// Returns whether there is such a cell style.
+    pub(crate) fn has_style(&self, style: usize) -> bool {
+        self.style(style).is_some()
     }
 
     /// Formats a number with the format of a cell style.
@@ -217,6 +230,69 @@ mod tests {
                 if number == "1e300" { shown.starts_with(expected) } else { shown == expected },
                 "{code}: {shown}"
             );
+        }
+    }
+
+    #[test]
+    fn conditions_padding_and_currencies_are_shown_as_in_excel() {
+        for (code, number, expected) in [
+            ("[>=1000000]0.0,,\"M\";[>=1000]0.0,\"K\";0", "1234567", "1.2M"),
+            ("[>=1000000]0.0,,\"M\";[>=1000]0.0,\"K\";0", "1234", "1.2K"),
+            ("[>=1000000]0.0,,\"M\";[>=1000]0.0,\"K\";0", "12", "12"),
+            ("[>=1000000]0.0,,\"M\";[>=1000]0.0,\"K\";0", "-12", "-12"),
+            (
+                "_-* #,##0.00\\ \"€\"_-;\\-* #,##0.00\\ \"€\"_-;_-* \"-\"??\\ \"€\"_-;_-@_-",
+                "1234.5",
+                "1,234.50 €",
+            ),
+            (
+                "_-* #,##0.00\\ \"€\"_-;\\-* #,##0.00\\ \"€\"_-;_-* \"-\"??\\ \"€\"_-;_-@_-",
+                "-1234.5",
+                "-1,234.50 €",
+            ),
+            ("+0.0;-0.0;0", "3", "+3.0"),
+            ("[Color10]0", "7", "7"),
+            ("0.0 %", "0.5", "50.0 %"),
+            ("##\" \"##\" \"##", "123456", "12 34 56"),
+            ("\"Q\"0", "3", "Q3"),
+            ("[<1]0.00%;0%", "0.5", "50.00%"),
+            ("[<1]0.00%;0%", "2", "200%"),
+            ("#,##0.00_ ;[Red]\\-#,##0.00\\ ", "-5", "-5.00"),
+            ("0.0?", "5.5", "5.5"),
+            ("0;\\-0;;@", "0", ""),
+            ("[=0]\"-\";General", "0", "-"),
+            ("General;-General;\"nil\"", "0", "nil"),
+            ("General;-General;\"nil\"", "-1.5", "-1.5"),
+            ("#.##", "0.5", ".5"),
+            ("?/?", "0.5", "1/2"),
+            ("# ?/?", "0", "0"),
+            ("# ?/?", "-1.25", "-1 1/4"),
+            ("0.00;(0.00)", "-0.001", "(0.00)"),
+            ("#,##0.00%", "12.345", "1,234.50%"),
+            ("$ #,##0", "-1234", "-$ 1,234"),
+        ] {
+            assert_eq!(display(number, code), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn parts_of_dates_and_elapsed_times_are_shown_as_in_excel() {
+        for (code, number, expected) in [
+            ("[h]:mm:ss;@", "1.5", "36:00:00"),
+            ("m/d", "45322", "1/31"),
+            ("mmm d", "45322", "Jan 31"),
+            ("[$-F400]h:mm:ss\\ AM/PM", "0.5", "12:00:00 PM"),
+            ("ss.00", "0.00001", "00.86"),
+            ("mmmmm", "45292", "J"),
+            ("ddd", "45292", "Mon"),
+            ("[hh]", "1.5", "36"),
+            ("[m]", "0.5", "720"),
+            ("h:mm A/P", "0.75", "6:00 P"),
+            ("[$-F800]dddd\\,\\ mmmm\\ dd\\,\\ yyyy", "45322", "2024-01-31"),
+            ("yyyy\"年\"m\"月\"d\"日\";@", "45322", "2024-01-31"),
+            ("h\"h\"mm", "0.3125", "7h30"),
+        ] {
+            assert_eq!(display(number, code), expected, "{code}");
         }
     }
 

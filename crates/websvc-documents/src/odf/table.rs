@@ -14,11 +14,8 @@ use crate::xml::{Tag, Token, Xml};
 const MAX_REPEATED: usize = 64;
 /// The maximum number of cells of a row.
 const MAX_COLUMNS: usize = 4096;
-
 /// The maximum number of cells of the values of a chart.
 const MAX_CHART_CELLS: usize = 20_000;
-/// The maximum number of merged cells of a sheet.
-const MAX_MERGES: usize = 50_000;
 
 /// A cell that was read.
 #[derive(Clone)]
@@ -59,9 +56,8 @@ impl Reader<'_, '_> {
                     "table" => depth += 1,
                     "table-column" if depth == 1 => {
                         let count = stated(&tag, "number-columns-repeated");
-                        if is_hidden(&tag) && grid.hidden_columns.len() < 1024 {
-                            grid.hidden_columns
-                                .push((column_number, column_number.saturating_add(count - 1)));
+                        if is_hidden(&tag) {
+                            grid.hide_columns(column_number, column_number.saturating_add(count - 1));
                         }
                         column_number = column_number.saturating_add(count);
                     }
@@ -178,8 +174,8 @@ fn add_row(row: &Row, row_number: &mut usize, grid: &mut Grid) {
         let number = row_number.saturating_add(index);
         let mut column = 0_usize;
         for cell in &row.cells {
-            if (cell.columns > 1 || cell.rows > 1) && grid.merges.len() < MAX_MERGES {
-                grid.merges.push((
+            if cell.columns > 1 || cell.rows > 1 {
+                grid.merge((
                     (number, column),
                     (number.saturating_add(cell.rows - 1), column.saturating_add(cell.columns - 1)),
                 ));

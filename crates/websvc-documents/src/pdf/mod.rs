@@ -23,6 +23,7 @@ mod list_marker;
 mod listing;
 mod outline;
 mod plausibility;
+mod recognized;
 mod segment;
 mod strings;
 mod structure;
@@ -31,6 +32,8 @@ mod tagged;
 mod tex_font;
 mod text;
 mod to_html;
+
+pub use recognized::recognized_html;
 
 use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 

@@ -4,6 +4,7 @@
 
 mod articles;
 mod books;
+mod compound_writer;
 mod corpus;
 mod mail;
 mod notebook;

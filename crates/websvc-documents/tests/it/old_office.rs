@@ -2,6 +2,7 @@
 
 use websvc_documents::{DocumentError, DocumentKind, Limits, ParsedDocument, parse};
 
+use crate::compound_writer::{self, Node};
 use crate::package_writer::package;
 
 fn read(kind: DocumentKind, bytes: Vec<u8>) -> Result<ParsedDocument, DocumentError> {
@@ -71,6 +72,110 @@ fn xls_visible_sheets_become_tables() {
          <tr><td>Sencha</td><td>TRUE</td></tr>\n</table>\n"
     );
     assert_eq!(parsed.pages.map(|pages| (pages.read, pages.total)), Some((1, 1)));
+}
+
+/// Returns a record of a workbook from before 2007: the type, the length, the content as numbers of 16 bits.
+fn old_record(kind: u16, content: &[u16]) -> Vec<u8> {
+    let bytes: Vec<u8> = content.iter().flat_map(|number| number.to_le_bytes()).collect();
+    old_bytes(kind, &bytes)
+}
+
+fn old_bytes(kind: u16, content: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(content.len()).unwrap();
+    [&kind.to_le_bytes(), &length.to_le_bytes(), content].concat()
+}
+
+/// Returns a workbook of Excel 97 with two sheets: a hidden one, and one of these records. Each of the formats is that of
+/// the cell style with its index; the last style has the built-in format 14.
+fn old_workbook(formats: &[&str], properties: &[u8], records: &[Vec<u8>]) -> Vec<u8> {
+    let begin = |kind| old_record(0x0809, &[0x0600, kind, 0, 0, 0, 0, 0, 0]);
+    let end = old_record(0x000a, &[]);
+    let mut book = [begin(5).as_slice(), properties].concat();
+    let ids = 164..164 + u16::try_from(formats.len()).unwrap();
+    for (id, code) in ids.clone().zip(formats) {
+        let units: Vec<u16> = code.encode_utf16().collect();
+        let text: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
+        let length = u16::try_from(units.len()).unwrap().to_le_bytes();
+        book.extend(old_bytes(0x041e, &[&id.to_le_bytes()[..], &length, &[1], &text].concat()));
+    }
+    for id in ids.chain([14]) {
+        book.extend(old_record(0x00e0, &[0, id, 0, 0, 0, 0, 0, 0, 0, 0]));
+    }
+    // The two records of the sheets have 13 bytes each.
+    let start = book.len() + 26 + end.len();
+    let hidden = [begin(16), old_number(0, 0, 0, 7.0), end.clone()].concat();
+    for (position, state, name) in [(start, 1, b'H'), (start + hidden.len(), 0, b'S')] {
+        let position = u32::try_from(position).unwrap().to_le_bytes();
+        book.extend(old_bytes(0x0085, &[&position[..], &[state, 0, 1, 0, name]].concat()));
+    }
+    book.extend(end.clone());
+    let mut stream = [book, hidden, begin(16), records.concat(), end].concat();
+    // Smaller streams are in small sectors, which the writer does not write.
+    stream.resize(stream.len().max(4096), 0);
+    compound_writer::compound(vec![Node::Stream("Workbook".to_owned(), stream)])
+}
+
+fn old_number(row: u16, column: u16, style: u16, value: f64) -> Vec<u8> {
+    let place = [row, column, style].map(u16::to_le_bytes).concat();
+    old_bytes(0x0203, &[place, value.to_le_bytes().to_vec()].concat())
+}
+
+fn old_html(formats: &[&str], properties: &[u8], records: &[Vec<u8>]) -> String {
+    read(DocumentKind::Xls, old_workbook(formats, properties, records)).unwrap().html
+}
+
+#[test]
+fn numbers_of_xls_are_shown_in_the_format_of_their_cell() {
+    let formats = [
+        "#,##0.00 \"kr\"",
+        "[h]:mm",
+        "0.0%",
+        "# ?/?",
+        "dd/mm/yyyy h:mm",
+        "[$€-407] #,##0.00",
+        "d. mmm",
+        "0;;",
+    ];
+    let values = [1234.5, 1.253_472_222_2, 0.125, 1.5, 45292.75, -3.0, 45292.0, -5.0, 45292.0];
+    let cells: Vec<Vec<u8>> =
+        (0..).zip(values).map(|(column, value)| old_number(0, column, column, value)).collect();
+    let row = "<h2>S</h2>\n<table>\n<tr><th>1,234.50 kr</th><th>30:05</th><th>12.5%</th><th>1 1/2</th>\
+               <th>2024-01-01 18:00</th><th>-€ 3.00</th><th>1. Jan</th><th></th><th>2024-01-01</th></tr>\n</table>\n";
+    assert_eq!(old_html(&formats, &[], &cells).replace("td>", "th>"), row);
+    // Compressed numbers: several with their own styles, in hundredths, and as whole numbers.
+    let several = old_record(0x00bd, &[0, 0, 0, (125 << 2) | 3, 0, 1, (50 << 2) | 3, 0, 1]);
+    let formula = [&[1, 1, 0].map(u16::to_le_bytes).concat()[..], &2.5_f64.to_le_bytes(), &[0; 8]].concat();
+    let cells = [several, old_record(0x027e, &[1, 0, 1, (7 << 2) | 2, 0]), old_bytes(0x0006, &formula)];
+    let html = old_html(&["0.000", "0%"], &[], &cells);
+    for text in [">1.250<", ">50%<", ">700%<", ">2.500<"] {
+        assert!(html.contains(text), "{text} {html}");
+    }
+    // Dates since 1904.
+    let html = old_html(&[], &old_record(0x0022, &[1]), &[old_number(0, 0, 0, 1.0)]);
+    assert!(html.contains("1904-01-02"), "{html}");
+}
+
+#[test]
+fn hidden_rows_and_columns_of_xls_are_left_out_and_merged_cells_are_merged() {
+    let numbers = (0..3)
+        .flat_map(|row| (0..4).map(move |column| old_number(row, column, 0, f64::from(10 * row + column))));
+    let mut records = vec![
+        old_record(0x007d, &[1, 1, 2048, 0, 1, 0]),
+        old_record(0x007d, &[2, 2, 2048, 0, 0, 0]),
+        old_record(0x0208, &[1, 0, 4, 300, 0, 0, 0x20, 0]),
+        old_record(0x0208, &[2, 0, 4, 300, 0, 0, 0, 0]),
+    ];
+    records.extend(numbers);
+    // A chart on the sheet has cells of its own.
+    records.extend([old_record(0x0809, &[0x0600, 0x20, 0, 0, 0, 0, 0, 0])]);
+    records.extend([old_record(0x007d, &[0, 0, 2048, 0, 1, 0]), old_record(0x000a, &[])]);
+    records.push(old_record(0x00e5, &[1, 2, 2, 2, 3]));
+    let html = old_html(&["0"], &[], &records);
+    assert_eq!(html.matches("<tr>").count(), 2, "{html}");
+    for (text, is_shown) in [(">0<", true), (">1<", false), (">2<", true), (">10<", false), (">20<", true)] {
+        assert_eq!(html.contains(text), is_shown, "{text} {html}");
+    }
+    assert!(html.contains("colspan=\"2\""), "{html}");
 }
 
 #[test]

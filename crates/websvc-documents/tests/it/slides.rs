@@ -139,6 +139,33 @@ fn tables_charts_and_diagrams_are_read() {
 }
 
 #[test]
+fn series_with_x_values_of_their_own_are_tables_of_their_own() {
+    let numbers = |name: &str, values: [&str; 2]| {
+        let points = (0..2).map(|index| format!("<c:pt idx=\"{index}\"><c:v>{}</c:v></c:pt>", values[index]));
+        format!("<c:{name}>{}</c:{name}>", points.collect::<String>())
+    };
+    let series = |name: &str, x: [&str; 2], y: [&str; 2]| {
+        let name = format!("<c:tx><c:v>{name}</c:v></c:tx>");
+        format!("<c:ser>{name}{}{}</c:ser>", numbers("xVal", x), numbers("yVal", y))
+    };
+    let chart = format!(
+        "<c:chart><c:plotArea>{}{}{}</c:plotArea></c:chart>",
+        series("A", ["1", "2"], ["10", "20"]),
+        series("B", ["1", "2"], ["30", "40"]),
+        series("C", ["5", "6"], ["50", "60"])
+    );
+    let relations = "<R><Relationship Id=\"c\" Target=\"../c.xml\"/></R>";
+    let slide = "<p:sld><p:graphicFrame><c:chart r:id=\"c\"/></p:graphicFrame></p:sld>";
+    let parsed = slides(&[slide], &[("ppt/c.xml", &chart), ("ppt/slides/_rels/slide1.xml.rels", relations)]);
+    let row =
+        |cells: &str| cells.replace("[", "<tr><td>").replace("]", "</td></tr>\n").replace("|", "</td><td>");
+    let html = parsed.html.replace("th>", "td>");
+    for rows in ["[|A|B][1|10|30][2|20|40]", "[|C][5|50][6|60]"] {
+        assert!(html.contains(&row(rows)), "{rows}: {html}");
+    }
+}
+
+#[test]
 fn deeply_nested_groups_are_bounded() {
     let slide = "<p:sld>".to_owned() + &"<p:grpSp>".repeat(480) + &shape(None, "", "deep");
     let _ = slides(&[&slide], &[]).html;

@@ -91,6 +91,24 @@ fn items_have_the_numbers_that_word_shows() {
 }
 
 #[test]
+fn levels_begin_again_after_the_levels_that_they_state() {
+    let restart = |levels: u32| format!("<w:lvlRestart w:val=\"{levels}\"/>");
+    let numbering = format!(
+        "<w:numbering><w:abstractNum w:abstractNumId=\"1\">{}{}{}{}</w:abstractNum>\
+         <w:num w:numId=\"1\"><w:abstractNumId w:val=\"1\"/></w:num></w:numbering>",
+        level(0, "upperRoman", "%1.", ""),
+        level(1, "decimal", "%1.%2", ""),
+        level(2, "lowerLetter", "(%3)", &restart(1)),
+        level(3, "decimalZero", "no. %4", &restart(0)),
+    );
+    let levels = [0, 1, 2, 3, 1, 2, 0, 1, 2, 3];
+    let body: String = levels.iter().map(|level| item(1, *level, "x")).collect();
+    let html = html(&body, &[("word/numbering.xml", &numbering)]);
+    let shown: Vec<&str> = html.split("<li>").skip(1).filter_map(|item| item.split(" x").next()).collect();
+    assert_eq!(shown, ["I.", "I.1", "(a)", "no. 01", "I.2", "(b)", "II.", "II.1", "(a)", "no. 02"]);
+}
+
+#[test]
 fn headings_have_their_numbers() {
     let heading = |style: &str, text: &str| paragraph(&format!("<w:pStyle w:val=\"{style}\"/>"), text);
     let body = [

@@ -118,6 +118,7 @@ pub fn page_content(page: Page) -> PageContent {
         index_copy: _indexed_with_it,
         snapshot: _stored_with_pages_of_jobs,
         out_links: _followed_by_crawls,
+        embedded_document: _read_before,
         elapsed: _for_pace_of_jobs,
         retry_after: _for_backoff_of_jobs,
         is_redacted: _for_charge_too,

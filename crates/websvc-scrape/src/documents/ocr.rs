@@ -6,17 +6,19 @@ use std::process::Stdio;
 
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
-use websvc_documents::{ParsedDocument, page_mark, page_start};
+use websvc_documents::{ParsedDocument, page_mark, page_start, recognized_html};
+use websvc_transport::run_blocking;
 use websvc_types::counted;
 
 use super::error::ReadError;
-use super::page::escape_html;
 use super::reader::{DocumentWorkers, ReadMode, ReadOptions};
 
 /// The program that renders a page of a PDF.
 const RENDERER: &str = "pdftoppm";
 /// The program that recognizes the text of an image.
 const RECOGNIZER: &str = "tesseract";
+/// The arguments of the recognizer: it finds columns by itself, and writes a table of words.
+const RECOGNITION: [&str; 6] = ["stdin", "stdout", "--psm", "3", "-c", "tessedit_create_tsv=1"];
 /// The length of the longer side of a rendered page in pixels, whatever size the file states: 200 dpi for A4.
 const PAGE_PIXELS: &str = "2339";
 
@@ -64,7 +66,9 @@ pub(super) async fn add_recognized_text(
     }
     let mut empty_count = 0;
     for page in selected {
-        let html = to_paragraphs(&recognize(workers, document, page).await?);
+        let words = recognize(workers, document, page).await?;
+        let writing = run_blocking(move || recognized_html(&words)).await;
+        let html = writing.map_err(|error| ReadError::Ocr { reason: error.to_string() })?;
         empty_count += usize::from(html.is_empty());
         let mark = page_mark(page);
         parsed.html = parsed.html.replacen(&mark, &html, 1);
@@ -104,11 +108,12 @@ async fn missing_program() -> Option<&'static str> {
     None
 }
 
+/// Returns the words of a page with their positions, as Tesseract writes them.
 async fn recognize(workers: &DocumentWorkers, document: &[u8], page: u32) -> Result<String, ReadError> {
     let page = page.to_string();
     let render_arguments = ["-f", &page, "-l", &page, "-scale-to", PAGE_PIXELS, "-gray", "-"];
     let image = run(workers, RENDERER, &render_arguments, document).await?;
-    let text = run(workers, RECOGNIZER, &["stdin", "stdout", "--psm", "3"], &image).await?;
+    let text = run(workers, RECOGNIZER, &RECOGNITION, &image).await?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
@@ -151,16 +156,4 @@ async fn run(
     } else {
         Err(ReadError::Ocr { reason: format!("{program} ended with {}", output.status) })
     }
-}
-
-/// Returns recognized text as HTML paragraphs, which empty lines separate.
-fn to_paragraphs(text: &str) -> String {
-    let mut html = String::new();
-    for paragraph in text.split("\n\n") {
-        let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
-        if !line.is_empty() {
-            html.push_str(&format!("<p>{}</p>\n", escape_html(&line)));
-        }
-    }
-    html
 }

@@ -118,6 +118,6 @@ fn whole_page(metadata: &DocumentMetadata, body: &str) -> String {
 }
 
 /// Escapes a text for HTML, also for attributes in double quotes. NUL is removed.
-pub(super) fn escape_html(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;").replace('\0', "")
 }

@@ -6,6 +6,7 @@ mod banners;
 mod blocklist;
 mod cache;
 mod challenges;
+mod embedded_documents;
 mod full_disk;
 mod google_export;
 mod personal;
