@@ -30,6 +30,15 @@ const MIN_COPY_WORDS: f32 = 12.0;
 /// Maximum number of words of a small page, on which the features mean little.
 const SMALL_PAGE_WORDS: f32 = 200.0;
 
+/// Minimum number of kept words outside the footer and hidden articles, so that these are dropped.
+const MIN_OTHER_WORDS: f32 = 30.0;
+
+/// Number of elements, from a hidden one upwards, in whose names a card of a related page shows.
+const CARD_LEVELS: usize = 3;
+
+/// Elements whose headers and footers are those of an article, not of the site.
+const IN_CONTENT: Hints = tokens::IN_MAIN | tokens::IN_ARTICLE;
+
 /// Names of the parts of a small page that are not its content.
 const NOT_CONTENT: Hints = tokens::IN_NAV
     | tokens::IN_FOOTER
@@ -71,11 +80,38 @@ pub(super) fn select_blocks(dom: &Dom, tree: &BlockTree, groups: &Groups, scores
     close_gaps(tree, scores, threshold, &mut kept);
     keep_headings(tree, &mut kept);
     keep_small_page(tree, groups, &mut kept);
+    drop_surroundings(tree, &mut kept);
     drop_copies(tree, &mut kept);
     if threshold > CLEAR_PAGE {
         records::keep_prices(dom, tree, &mut kept);
     }
     kept
+}
+
+/// Drops the footer of the site, with its legal notes, and the texts of related articles that a class hides: they are
+/// long and look like content. They stay if hardly anything else is kept.
+fn drop_surroundings(tree: &BlockTree, kept: &mut [bool]) {
+    let is_around = |block: &Block| {
+        let hints = tree.elements[block.owner].all_hints;
+        let is_footer = hints & tokens::IN_FOOTER != 0 && hints & (IN_CONTENT | tokens::IN_QUOTE) == 0;
+        is_footer || (hints & tokens::IN_HIDDEN != 0 && is_hidden_in_card(tree, block.owner))
+    };
+    let others = tree.blocks.iter().zip(&*kept).filter(|(block, kept)| **kept && !is_around(block));
+    if others.map(|(block, _)| block.size.words).sum::<f32>() >= MIN_OTHER_WORDS {
+        for (kept, block) in kept.iter_mut().zip(&tree.blocks) {
+            *kept &= !is_around(block);
+        }
+    }
+}
+
+/// Returns whether the nearest hidden element around this one is in a card of a related page.
+///
+/// Only names near it count: applications put whole pages into an element such as `__next`.
+fn is_hidden_in_card(tree: &BlockTree, owner: usize) -> bool {
+    let own_hints = |index: usize| tree.elements[index].own_hints;
+    let hidden = chain(&tree.elements, owner).find(|&index| own_hints(index) & tokens::IN_HIDDEN != 0);
+    let related = |index| own_hints(index) & tokens::RELATED != 0;
+    hidden.is_some_and(|hidden| chain(&tree.elements, hidden).take(CARD_LEVELS).any(related))
 }
 
 /// Drops the copies of kept texts: quotes of other posts, slides of a carousel that are repeated, and parts for screens of
@@ -104,8 +140,7 @@ fn keep_small_page(tree: &BlockTree, groups: &Groups, kept: &mut [bool]) {
     for ((kept, block), heading) in kept.iter_mut().zip(&tree.blocks).zip(&groups.heading_topics) {
         let hints = hints(block);
         let is_related = hints & tokens::RELATED != 0 && heading & topics::RELATED != 0;
-        let in_content = tokens::IN_MAIN | tokens::IN_ARTICLE;
-        let is_site_header = hints & tokens::IN_HEADER != 0 && hints & in_content == 0;
+        let is_site_header = hints & tokens::IN_HEADER != 0 && hints & IN_CONTENT == 0;
         let is_not_content = hints & NOT_CONTENT != 0 || is_site_header || is_related;
         *kept |= !is_not_content && (!has_main || hints & tokens::IN_MAIN != 0);
     }
@@ -189,10 +224,9 @@ pub(super) fn apply(document: &Document, view: &mut ContentView, tree: &BlockTre
 /// Returns whether all kept text is in the header, the footer or the navigation of the site.
 fn is_outside_content(tree: &BlockTree, kept: &[bool]) -> bool {
     let site_parts = tokens::IN_NAV | tokens::IN_HEADER | tokens::IN_FOOTER;
-    let content = tokens::IN_MAIN | tokens::IN_ARTICLE;
     let is_outside = |block: &Block| {
         let hints = tree.elements[block.owner].all_hints;
-        hints & site_parts != 0 && hints & content == 0
+        hints & site_parts != 0 && hints & IN_CONTENT == 0
     };
     tree.blocks.iter().zip(kept).filter(|(_, kept)| **kept).all(|(block, _)| is_outside(block))
 }
@@ -210,4 +244,45 @@ fn keep_next_page(dom: &Dom, view: &ContentView, links: &[NodeId], keep: &mut [b
 
 fn is_blank(dom: &Dom, id: NodeId) -> bool {
     dom.kind(id) == NodeKind::Text && dom.text(id).chars().all(crate::text::is_space)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::main_content::blocks;
+
+    #[test]
+    fn footer_of_the_site_and_hidden_related_articles_are_dropped() {
+        let text = "The kettle boils a liter of water in four minutes and holds its heat for an hour longer than others do.";
+        let other = format!(
+            "<div><p>{text}</p><p>It is made of copper, and of nothing that can rust or melt.</p></div>"
+        );
+        let kept_of = |html: &str| {
+            let dom = crate::dom::parse(html);
+            let tree = blocks::split(&dom, &ContentView::visible(&dom));
+            let mut kept = vec![true; tree.blocks.len()];
+            drop_surroundings(&tree, &mut kept);
+            *kept.last().unwrap()
+        };
+        for (part, expected) in [
+            (format!("<footer><ol><li>{text}</li></ol></footer>"), false),
+            (format!("<div role=contentinfo><p>{text}</p></div>"), false),
+            (
+                format!(
+                    "<div class=related-posts><a href=/b>Mugs</a><div class=hide><p>{text}</p></div></div>"
+                ),
+                false,
+            ),
+            (format!("<div class=related-posts><p>{text}</p></div>"), true),
+            (format!("<div id=__next><div><div><div class=hide><p>{text}</p></div></div></div></div>"), true),
+            (format!("<article><footer><p>{text}</p></footer></article>"), true),
+            (format!("<blockquote><footer>{text}</footer></blockquote>"), true),
+        ] {
+            assert_eq!(kept_of(&format!("<body>{other}{part}</body>")), expected, "{part}");
+        }
+        assert!(
+            kept_of(&format!("<body><h1>Kettle</h1><footer><p>{text}</p></footer>")),
+            "hardly anything else"
+        );
+    }
 }
