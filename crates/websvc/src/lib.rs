@@ -5,7 +5,7 @@
 //!
 //! - a typed async client with timeouts, retries and typed errors: [`Client`],
 //! - the request and response types: [`types`],
-//! - the field rules, to check a request without sending it: [`validate`],
+//! - with the feature `validate`, the field rules, to check a request without sending it: `validate`,
 //! - with the feature `server`, the whole service in your own process: `server::EmbeddedServer`.
 //!
 //! # First example
@@ -55,7 +55,13 @@
 //!
 //! # Cargo features
 //!
-//! - `server` (off by default): the module `server`, the whole service for embedding. It adds many dependencies.
+//! All are off by default, so that the client alone has few dependencies:
+//!
+//! - `compression`: compressed responses (gzip, deflate, brotli, zstd).
+//! - `socks`: SOCKS5 proxies. Without it, a client with one is a [`ClientError::Transport`].
+//! - `schemars`: the JSON Schemas of the types, in `types::schema`.
+//! - `validate`: the module `validate` with the field rules; turns on `schemars`.
+//! - `server`: the module `server`, the whole service for embedding; turns on all others. It adds many dependencies.
 //!
 //! # Examples
 //!
@@ -80,6 +86,7 @@ mod monitor;
 mod retry;
 mod search;
 pub mod transport;
+#[cfg(feature = "validate")]
 pub mod validate;
 
 /// Types of the HTTP interface: the whole crate [`websvc-types`](websvc_types).
