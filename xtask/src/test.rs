@@ -92,6 +92,25 @@ const PROOF_CHECKS: &[Step] = &[
     },
     linting_cargo("types", &["check", "--package", "websvc-types", "--lib", "--no-default-features"]),
     linting_cargo("client", &["check", "--package", "websvc", "--lib"]),
+    // Not built: that takes as long as the whole workspace.
+    cargo(
+        "packages",
+        &[
+            "package",
+            "--no-verify",
+            "--allow-dirty",
+            "--quiet",
+            "--workspace",
+            "--exclude",
+            "websvc-cli",
+            "--exclude",
+            "websvc-evaluation",
+            "--exclude",
+            "websvc-testkit",
+            "--exclude",
+            "xtask",
+        ],
+    ),
 ];
 
 /// Documentation tests. Libraries without any say so in their manifest, which `cargo xtask tidy` checks.
