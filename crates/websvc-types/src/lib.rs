@@ -16,12 +16,12 @@
 //! A request can be built in Rust or read from JSON:
 //!
 //! ```
-//! use websvc_types::{Format, ScrapeOptions, SearchRequest, format};
+//! use websvc_types::{Format, ScrapeOptions, SearchRequest};
 //!
 //! let request = SearchRequest {
 //!     limit: Some(5),
 //!     scrape_options: Some(ScrapeOptions {
-//!         formats: Some(vec![Format::Markdown(format::Markdown {}), Format::Links(format::Links {})]),
+//!         formats: Some(vec![Format::markdown(), Format::links()]),
 //!         ..ScrapeOptions::default()
 //!     }),
 //!     ..SearchRequest::new("asyncio gather")

@@ -16,6 +16,7 @@ mod question;
 mod raw_base64;
 mod raw_html;
 mod screenshot;
+mod shorthand;
 mod summary;
 mod video;
 

@@ -26,7 +26,7 @@ use crate::pattern::{HEADER_NAME, HEADER_VALUE, NOT_BLANK};
 /// use websvc_types::{Action, Format, ScrapeOptions, action, format};
 ///
 /// let options = ScrapeOptions {
-///     formats: Some(vec![Format::Markdown(format::Markdown {})]),
+///     formats: Some(vec![Format::markdown()]),
 ///     max_age: Some(3_600_000), // one hour
 ///     actions: Some(vec![Action::Click(action::Click { selector: "#more".to_owned(), all: None })]),
 ///     ..ScrapeOptions::default()
