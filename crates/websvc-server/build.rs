@@ -23,8 +23,8 @@ const FILES: [(&str, &str); 4] = [
     ("NOTICE", "NOTICE"),
 ];
 
-/// The document that `cargo xtask schema` writes, relative to the folder of this crate.
-const OPENAPI: &str = "../../docs/openapi.json";
+/// The document that `cargo xtask schema` writes into `docs`. A link in the folder of this crate, so that a package has it.
+const OPENAPI: &str = "openapi.json";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");

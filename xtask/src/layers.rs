@@ -1,10 +1,11 @@
-//! `cargo xtask layers`: checks the dependencies between crates, as reported by `cargo metadata`, against a table, and
-//! that no more modules of a crate import each other in cycles than before.
+//! `cargo xtask layers`: checks the dependencies between crates, as reported by `cargo metadata`, against a table, that crates can be
+//! published, and that no more modules of a crate import each other in cycles than before.
 //!
 //! The table is the same as in `docs/architecture.md`. Development dependencies may add the test kit and any
 //! third-party crate, because tests do not belong to a layer.
 
 mod cycles;
+mod published;
 mod table;
 
 use std::collections::{BTreeSet, HashMap};
@@ -50,17 +51,14 @@ pub(crate) fn run() -> Result {
     let output = run_command(cargo().args(["metadata", "--format-version", "1"]).current_dir(root()))?;
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
     let mut violations = check(&metadata);
+    violations.extend(published::check(members(&metadata)));
     violations.extend(cycles::check(&root().join("crates"))?);
     report("layers", &violations)
 }
 
 /// Returns all violations, each with the crate and the rule.
 fn check(metadata: &Value) -> Vec<String> {
-    let members: BTreeSet<&str> = list(&metadata["workspace_members"]).filter_map(Value::as_str).collect();
-    let packages: Vec<Package> = list(&metadata["packages"])
-        .filter(|package| members.contains(text(&package["id"])))
-        .map(Package::from_metadata)
-        .collect();
+    let packages: Vec<Package> = members(metadata).map(Package::from_metadata).collect();
     let names: BTreeSet<&str> = packages.iter().map(|package| package.name).collect();
     let graph = normal_edges(metadata);
     let mut violations = Vec::new();
@@ -74,6 +72,12 @@ fn check(metadata: &Value) -> Vec<String> {
         }
     }
     violations
+}
+
+/// Returns the packages of the workspace.
+fn members(metadata: &Value) -> impl Iterator<Item = &Value> + Clone {
+    let is_member = |package: &&Value| list(&metadata["workspace_members"]).any(|id| *id == package["id"]);
+    list(&metadata["packages"]).filter(is_member)
 }
 
 fn check_layer(package: &Package<'_>, members: &BTreeSet<&str>, violations: &mut Vec<String>) {
@@ -167,7 +171,7 @@ fn path_to(name: &str, from: &str, graph: &Graph<'_>) -> Option<String> {
     None
 }
 
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
+fn list(value: &Value) -> impl Iterator<Item = &Value> + Clone {
     value.as_array().into_iter().flatten()
 }
 

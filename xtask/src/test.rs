@@ -83,11 +83,35 @@ const CHECKS: &[Step] = &[
     linting_cargo("examples", &["build", "--workspace", "--examples"]),
 ];
 
-/// The checks that run before a release only: documentation needs the metadata of all crates, as no other step does.
-const PROOF_CHECKS: &[Step] = &[Step {
-    variables: &[("RUSTDOCFLAGS", "-D warnings")],
-    ..cargo("docs", &["doc", "--workspace", "--no-deps", "--lib"])
-}];
+/// The checks that run before a release only: documentation needs the metadata of all crates, as no other step does; and the crates
+/// for other programs are built with fewer features than in this workspace.
+const PROOF_CHECKS: &[Step] = &[
+    Step {
+        variables: &[("RUSTDOCFLAGS", "-D warnings")],
+        ..cargo("docs", &["doc", "--workspace", "--no-deps", "--lib"])
+    },
+    linting_cargo("types", &["check", "--package", "websvc-types", "--lib", "--no-default-features"]),
+    linting_cargo("client", &["check", "--package", "websvc", "--lib"]),
+    // Not built: that takes as long as the whole workspace.
+    cargo(
+        "packages",
+        &[
+            "package",
+            "--no-verify",
+            "--allow-dirty",
+            "--quiet",
+            "--workspace",
+            "--exclude",
+            "websvc-cli",
+            "--exclude",
+            "websvc-evaluation",
+            "--exclude",
+            "websvc-testkit",
+            "--exclude",
+            "xtask",
+        ],
+    ),
+];
 
 /// Documentation tests. Libraries without any say so in their manifest, which `cargo xtask tidy` checks.
 const DOCTESTS: Step = linting_cargo("doctests", &["test", "--workspace", "--doc", "--no-fail-fast"]);

@@ -1,5 +1,6 @@
 //! Recent activity of a team: its requests and jobs of the last 24 hours.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +26,8 @@ use serde::{Deserialize, Serialize};
 /// assert!(!page.has_more);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct TeamActivityResponse {
     /// Always true.
     pub success: bool,
@@ -38,7 +40,8 @@ pub struct TeamActivityResponse {
 }
 
 /// Request or job of a team.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct TeamActivityItem {
     /// ID of the request or job.
     pub id: String,

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+#[cfg(feature = "schemars")]
 use schemars::Schema;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Value, json};
@@ -49,6 +50,7 @@ impl<'de, T: BareName<'de>> Visitor<'de> for BareNameVisitor<T> {
 }
 
 /// Extends the schema of the objects by the bare names, and by the values of official clients that are ignored.
+#[cfg(feature = "schemars")]
 pub(crate) fn with_names(schema: &mut Schema, names: &[&str], ignored: &[&str]) {
     let description = schema.remove("description");
     let object = std::mem::take(schema).to_value();

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 
 /// Design of a site as its page shows it. A part that is unknown is absent.
@@ -25,9 +27,10 @@ use crate::absent::absent_not_null;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct PageBranding {
     /// Color scheme of the page.
     pub color_scheme: Option<ColorScheme>,
@@ -66,7 +69,8 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// Color scheme of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ColorScheme {
     /// Dark text on a light background.
@@ -77,9 +81,10 @@ pub enum ColorScheme {
 
 /// Colors of a page by role, as `#RRGGBB` in upper case. Translucent colors are blended onto their background.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct BrandColors {
     /// Main color of the brand.
     pub primary: Option<String>,
@@ -105,8 +110,9 @@ pub struct BrandColors {
 
 /// Font family of a page.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct BrandFont {
     /// Name of the family, without the hashes that build tools add.
     pub family: String,
@@ -117,7 +123,8 @@ pub struct BrandFont {
 }
 
 /// Use of a font family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FontRole {
     /// Headings.
@@ -133,7 +140,8 @@ pub enum FontRole {
 }
 
 /// Fonts, sizes and weights of texts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BrandTypography {
     /// Font families by use: `primary`, `heading` and `code`.
@@ -155,22 +163,24 @@ pub struct BrandTypography {
 
 /// Distances of a design.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BrandSpacing {
     /// Unit of which most distances are multiples, in CSS pixels, 1 to 128.
-    #[schemars(with = "u16", range(min = 1, max = 128))]
+    #[cfg_attr(feature = "schemars", schemars(with = "u16", range(min = 1, max = 128)))]
     pub base_unit: Option<u16>,
     /// Median radius of corners, such as `8px`.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub border_radius: Option<String>,
 }
 
 /// Styles of buttons and fields.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct BrandComponents {
     /// Button of the main call to action.
     pub button_primary: Option<BrandComponent>,
@@ -182,9 +192,10 @@ pub struct BrandComponents {
 
 /// Style of a button or field.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct BrandComponent {
     /// Background color, `#RRGGBB`.
     pub background: String,
@@ -201,7 +212,8 @@ pub struct BrandComponent {
 }
 
 /// Radius of each corner, such as `8px`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BorderRadiusCorners {
     /// Top left corner.
@@ -216,9 +228,10 @@ pub struct BorderRadiusCorners {
 
 /// Images of a brand.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct BrandImages {
     /// Logo: an absolute URL, or a data URI for an SVG of the page.
     pub logo: Option<String>,
@@ -233,7 +246,8 @@ pub struct BrandImages {
 }
 
 /// Character of a brand.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BrandPersonality {
     /// Tone of the page.
@@ -245,7 +259,8 @@ pub struct BrandPersonality {
 }
 
 /// Tone of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the words are the description")]
 pub enum BrandTone {
@@ -258,7 +273,8 @@ pub enum BrandTone {
 }
 
 /// Energy of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the words are the description")]
 pub enum BrandEnergy {
@@ -269,18 +285,20 @@ pub enum BrandEnergy {
 
 /// Framework and component library of a page.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BrandDesignSystem {
     /// CSS framework.
     pub framework: CssFramework,
     /// Component library, such as `radix`.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub component_library: Option<String>,
 }
 
 /// CSS framework.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CssFramework {
     /// Tailwind CSS.
@@ -298,7 +316,8 @@ pub enum CssFramework {
 }
 
 /// Confidence of a language model in its choices, 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct BrandConfidence {
     /// Confidence in the buttons.
     pub buttons: f64,

@@ -1,5 +1,6 @@
 //! Changes of a page since its last scrape, for the format `changeTracking` (operations.md, section 6).
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,7 +20,8 @@ use serde_json::{Map, Value};
 /// assert_eq!(changes.change_status, ChangeStatus::Same);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PageChanges {
     /// Time of the scrape that this one is compared with, ISO 8601; null if there is none.
@@ -31,17 +33,18 @@ pub struct PageChanges {
     pub visibility: PageVisibility,
     /// For mode `git-diff`, if the page changed: the changed lines of the markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "PageDiff")]
+    #[cfg_attr(feature = "schemars", schemars(with = "PageDiff"))]
     pub diff: Option<PageDiff>,
     /// For mode `json`, if the page changed. With a schema: the fields that differ, each with `previous` and `current`.
     /// Without a schema: a summary of the changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Map<String, Value>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Map<String, Value>"))]
     pub json: Option<Map<String, Value>>,
 }
 
 /// Kind of a change of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeStatus {
     /// There is no earlier scrape to compare with.
@@ -55,7 +58,8 @@ pub enum ChangeStatus {
 }
 
 /// Visibility of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PageVisibility {
     /// The page was requested, or found by a link or a sitemap. This version returns no other value.
@@ -65,7 +69,8 @@ pub enum PageVisibility {
 }
 
 /// Changed lines of the markdown of a page.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct PageDiff {
     /// Unified diff with three lines of context.
     pub text: String,
@@ -74,14 +79,16 @@ pub struct PageDiff {
 }
 
 /// Unified diff as a structure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct DiffTree {
     /// The compared files: one.
     pub files: Vec<DiffFile>,
 }
 
 /// Differences between two files.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct DiffFile {
     /// Name of the previous file: `previous.md`.
     pub from: String,
@@ -98,7 +105,8 @@ pub struct DiffFile {
 }
 
 /// Changed lines with their context.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DiffChunk {
     /// The first line of the chunk in the unified diff, such as `@@ -1,3 +1,4 @@`.
@@ -120,7 +128,8 @@ pub struct DiffChunk {
 }
 
 /// Line of a chunk. Its `content` begins with a blank, `+` or `-`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum DiffChange {
     /// Line of both files.

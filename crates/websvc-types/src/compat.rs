@@ -2,6 +2,7 @@
 //!
 //! The schemas list them as deprecated alternatives, because they describe everything that is accepted.
 
+#[cfg(feature = "schemars")]
 use schemars::Schema;
 use serde_json::{Value, json};
 
@@ -60,6 +61,7 @@ pub(crate) fn ignored_values_schema(names: &[&str]) -> Value {
 }
 
 /// Adds the bare names of formats that are ignored, and the older name of the format `question`.
+#[cfg(feature = "schemars")]
 pub(crate) fn add_formats(schema: &mut Schema) {
     let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") else { return };
     alternatives.push(json!({
@@ -87,6 +89,7 @@ pub(crate) fn add_formats(schema: &mut Schema) {
 }
 
 /// Adds the older name of the field `pages` of a parser.
+#[cfg(feature = "schemars")]
 pub(crate) fn add_parser_options(schema: &mut Schema) {
     let description = "Older name of `pages`, sent by official clients.";
     let older = json!({ "deprecated": true, "description": description, "type": ["boolean", "null"] });
@@ -94,12 +97,14 @@ pub(crate) fn add_parser_options(schema: &mut Schema) {
 }
 
 /// Adds the field of the format `json` that is ignored.
+#[cfg(feature = "schemars")]
 pub(crate) fn add_json_options(schema: &mut Schema) {
     let description = "Sent by official clients only. Ignored with a warning.";
     add_property(schema, CHECK_PROMPT_INJECTION, json!({ "deprecated": true, "description": description }));
 }
 
 /// Adds a deprecated property to the schema of an object.
+#[cfg(feature = "schemars")]
 pub(crate) fn add_property(schema: &mut Schema, name: &str, property: Value) {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.insert(name.to_owned(), property);

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+#[cfg(feature = "schemars")]
 use schemars::Schema;
 
 /// All assigned codes, in alphabetical order.
@@ -84,6 +85,7 @@ impl Country {
 }
 
 /// Adds the pattern of a country code in any letter case. The empty string counts as not given.
+#[cfg(feature = "schemars")]
 pub(crate) fn add_pattern(schema: &mut Schema) {
     schema.insert("pattern".to_owned(), format!("^({})?$", alternatives()).into());
 }

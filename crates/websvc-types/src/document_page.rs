@@ -1,10 +1,12 @@
 //! Pages of a document, and the blocks on them.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Page of a PDF.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DocumentPage {
@@ -23,7 +25,8 @@ impl DocumentPage {
 }
 
 /// Layout of a page of a PDF.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PageBlocks {
     /// Number of the page, from 1.
@@ -39,7 +42,8 @@ pub struct PageBlocks {
 }
 
 /// Outcome of reading the blocks of a page.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum BlocksStatus {
     /// The page has blocks.
@@ -50,7 +54,8 @@ pub enum BlocksStatus {
 }
 
 /// Block of a page of a PDF.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PageBlock {
     /// ID of the block in the document, such as `p1.b0`.
@@ -76,7 +81,8 @@ pub struct PageBlock {
 }
 
 /// Origin of the text of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BlockSource {
     /// Text of the file.
@@ -86,7 +92,8 @@ pub enum BlockSource {
 }
 
 /// Confidence of the reader in a block. The rules that find blocks know none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct BlockConfidence {
     /// Always null.
     pub layout: Option<f64>,

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 
 /// Body of every failed response.
@@ -26,8 +28,9 @@ use crate::absent::absent_not_null;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct ErrorBody {
     /// Always false.
     pub success: bool,
@@ -48,7 +51,8 @@ pub struct ErrorBody {
 }
 
 /// Rule that a request breaks, and where.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct Violation {
     /// JSON Pointer (RFC 6901) to the value in the request body; empty for the body itself.
     pub path: String,
@@ -59,7 +63,8 @@ pub struct Violation {
 }
 
 /// Rules that a request can violate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ViolationCode {

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 use crate::agent::ExtractWebhook;
 use crate::limits::{
@@ -40,51 +42,52 @@ pub const REPLACEMENT: &str = "/v2/scrape";
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct ExtractRequest {
     /// URLs of pages, http or https, at most 10, each at most 8192 characters. A URL that ends with `/*` means pages of
     /// that site. Without URLs, pages are searched for with the prompt.
-    #[schemars(length(max = EXTRACT_URLS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = EXTRACT_URLS_MAX)))]
     pub urls: Option<Vec<String>>,
     /// The wanted data in words, at most 10000 characters. Required without `urls`.
-    #[schemars(length(max = EXTRACT_PROMPT_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = EXTRACT_PROMPT_MAX_CHARS)))]
     pub prompt: Option<String>,
     /// Additional instructions for the language model, at most 10000 characters.
-    #[schemars(length(max = EXTRACT_PROMPT_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = EXTRACT_PROMPT_MAX_CHARS)))]
     pub system_prompt: Option<String>,
     /// JSON Schema of `data`. References must point into the schema itself. Default: a free object.
     pub schema: Option<Map<String, Value>>,
     /// Maximum number of pages of each site and of the search. A number above 100 counts as 100. Default: 10.
-    #[schemars(range(min = EXTRACT_LIMIT_MIN, max = u32::MAX), extend("default" = EXTRACT_LIMIT_DEFAULT))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = EXTRACT_LIMIT_MIN, max = u32::MAX), extend("default" = EXTRACT_LIMIT_DEFAULT)))]
     pub limit: Option<u32>,
     /// True finds the pages of a site without its sitemaps. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub ignore_sitemap: Option<bool>,
     /// True also uses pages of subdomains of a site. Default: true.
-    #[schemars(extend("default" = true))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = true)))]
     pub include_subdomains: Option<bool>,
     /// True also uses pages of other sites that a site links to. Default: the value of `enableWebSearch`.
     pub allow_external_links: Option<bool>,
     /// True also searches for pages with the prompt. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub enable_web_search: Option<bool>,
     /// True adds `sources` to the result. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub show_sources: Option<bool>,
     /// True adds `urlTrace` to the result. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub url_trace: Option<bool>,
     /// True lists invalid URLs in `invalidURLs`, false rejects the request. Default: true.
     #[serde(rename = "ignoreInvalidURLs")]
-    #[schemars(extend("default" = true))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = true)))]
     pub ignore_invalid_urls: Option<bool>,
     /// Options of scraping the pages. Their `formats` are ignored: pages are read as markdown.
     pub scrape_options: Option<ScrapeOptions>,
     /// Time limit of the extraction, in milliseconds, 1000 to 86400000. The result has the pages that were read by then.
     /// Default and maximum: the limit of the installation.
-    #[schemars(range(min = EXTRACT_TIMEOUT_MIN_MS, max = EXTRACT_TIMEOUT_MAX_MS))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = EXTRACT_TIMEOUT_MIN_MS, max = EXTRACT_TIMEOUT_MAX_MS)))]
     pub timeout: Option<u64>,
     /// Agents of the hosted service. Ignored with a warning; the model `v3-beta` is rejected.
     pub agent: Option<Map<String, Value>>,
@@ -100,9 +103,10 @@ pub struct ExtractRequest {
 
 /// Response of `POST /v2/extract` and `POST /v1/extract`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct ExtractStarted {
     /// Always true.
     pub success: bool,
@@ -122,7 +126,8 @@ pub struct ExtractStarted {
 }
 
 /// Status of an extraction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ExtractStatus {
     /// The extraction waits or works.
@@ -137,9 +142,10 @@ pub enum ExtractStatus {
 
 /// Response of `GET /v2/extract/{id}` and `GET /v1/extract/{id}`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct ExtractStatusResponse {
     /// False if the extraction failed or was cancelled.
     pub success: bool,
@@ -172,7 +178,8 @@ pub struct ExtractStatusResponse {
 
 /// Page of an extraction.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExtractUrl {
     /// URL of the page.
@@ -180,14 +187,15 @@ pub struct ExtractUrl {
     /// Outcome of the page.
     pub status: ExtractUrlStatus,
     /// Reason why the page was not read.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub error: Option<String>,
     /// True if the page has data of the result.
     pub used_in_completion: bool,
 }
 
 /// Outcome of a page of an extraction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ExtractUrlStatus {
     /// The page was read.
@@ -198,7 +206,8 @@ pub enum ExtractUrlStatus {
 
 /// Item of `data` of the event `extract.completed`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExtractCompletedEvent {
     /// Always true.
@@ -212,6 +221,6 @@ pub struct ExtractCompletedEvent {
     /// Credits that the extraction was charged.
     pub credits_used: u64,
     /// As in the status.
-    #[schemars(with = "BTreeMap<String, Vec<String>>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "BTreeMap<String, Vec<String>>"))]
     pub sources: Option<BTreeMap<String, Vec<String>>>,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +16,8 @@ use crate::limits::{
 use crate::pattern::{FEEDBACK_CODE, NOT_BLANK, UUID};
 
 /// Rating of a result.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FeedbackRating {
     /// The result was what the client needed.
@@ -28,7 +30,8 @@ pub enum FeedbackRating {
 }
 
 /// Operation whose result is rated.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FeedbackEndpoint {
     /// A search.
@@ -57,27 +60,29 @@ impl FeedbackEndpoint {
 
 /// Source that was useful.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct FeedbackSource {
     /// URL of the source, http or https, at most 8192 characters.
-    #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: String,
     /// Reason why it was useful, at most 1000 characters.
-    #[schemars(length(max = FEEDBACK_REASON_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = FEEDBACK_REASON_MAX_CHARS)))]
     pub reason: Option<String>,
 }
 
 /// Content that was expected and not found.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct MissingContent {
     /// The topic, 1 to 200 characters.
-    #[schemars(length(min = FEEDBACK_TOPIC_MIN_CHARS, max = FEEDBACK_TOPIC_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = FEEDBACK_TOPIC_MIN_CHARS, max = FEEDBACK_TOPIC_MAX_CHARS)))]
     pub topic: String,
     /// Details, at most 2000 characters.
-    #[schemars(length(max = FEEDBACK_DESCRIPTION_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = FEEDBACK_DESCRIPTION_MAX_CHARS)))]
     pub description: Option<String>,
 }
 
@@ -99,20 +104,21 @@ pub struct MissingContent {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct SearchFeedbackRequest {
     /// The rating.
     pub rating: FeedbackRating,
     /// Results that were useful, at most 50.
-    #[schemars(length(max = FEEDBACK_SOURCES_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = FEEDBACK_SOURCES_MAX)))]
     pub valuable_sources: Option<Vec<FeedbackSource>>,
     /// Content that was not found, at most 20.
-    #[schemars(length(max = SEARCH_FEEDBACK_MISSING_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = SEARCH_FEEDBACK_MISSING_MAX)))]
     pub missing_content: Option<Vec<MissingContent>>,
     /// Queries that would have been better, at most 2000 characters.
-    #[schemars(length(max = FEEDBACK_SUGGESTIONS_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = FEEDBACK_SUGGESTIONS_MAX_CHARS)))]
     pub query_suggestions: Option<String>,
     /// Name of the client. Accepted for compatibility and not used.
     pub origin: Option<String>,
@@ -126,40 +132,41 @@ pub struct SearchFeedbackRequest {
 /// `metadata` is required. Feedback on a search needs the same fields for its rating as `POST /v2/search/{id}/feedback`.
 /// The whole request has at most 65536 bytes.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct FeedbackRequest {
     /// The operation.
     pub endpoint: FeedbackEndpoint,
     /// ID of the result, a UUID: `id` of a search or map, `metadata.scrapeId` of a page or an uploaded file.
-    #[schemars(regex(pattern = UUID))]
+    #[cfg_attr(feature = "schemars", schemars(regex(pattern = UUID)))]
     pub job_id: String,
     /// The rating.
     pub rating: FeedbackRating,
     /// Codes of problems, at most 20: 1 to 80 lower-case letters, digits, `_` and `-`, such as `missing_table`.
-    #[schemars(length(max = FEEDBACK_CODES_MAX), inner(regex(pattern = FEEDBACK_CODE)))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = FEEDBACK_CODES_MAX), inner(regex(pattern = FEEDBACK_CODE))))]
     pub issues: Option<Vec<String>>,
     /// Codes of any kind, at most 20, with the form of `issues`.
-    #[schemars(length(max = FEEDBACK_CODES_MAX), inner(regex(pattern = FEEDBACK_CODE)))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = FEEDBACK_CODES_MAX), inner(regex(pattern = FEEDBACK_CODE))))]
     pub tags: Option<Vec<String>>,
     /// Text for people, at most 4000 characters.
-    #[schemars(length(max = FEEDBACK_NOTE_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = FEEDBACK_NOTE_MAX_CHARS)))]
     pub note: Option<String>,
     /// Sources that were useful, at most 50.
-    #[schemars(length(max = FEEDBACK_SOURCES_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = FEEDBACK_SOURCES_MAX)))]
     pub valuable_sources: Option<Vec<FeedbackSource>>,
     /// Content that was not found, at most 50.
-    #[schemars(length(max = FEEDBACK_MISSING_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = FEEDBACK_MISSING_MAX)))]
     pub missing_content: Option<Vec<MissingContent>>,
     /// Queries that would have been better, at most 2000 characters.
-    #[schemars(length(max = FEEDBACK_SUGGESTIONS_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = FEEDBACK_SUGGESTIONS_MAX_CHARS)))]
     pub query_suggestions: Option<String>,
     /// URL that the feedback is about, http or https, at most 8192 characters.
-    #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: Option<String>,
     /// Pages of a document that the feedback is about, from 1, at most 100.
-    #[schemars(length(max = FEEDBACK_PAGES_MAX), inner(range(min = 1, max = u32::MAX)))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = FEEDBACK_PAGES_MAX), inner(range(min = 1, max = u32::MAX))))]
     pub page_numbers: Option<Vec<u32>>,
     /// Any object, at most 8192 bytes as JSON.
     pub metadata: Option<BTreeMap<String, Value>>,
@@ -171,7 +178,8 @@ pub struct FeedbackRequest {
 
 /// Response of `POST /v2/search/{id}/feedback` and `POST /v2/feedback`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FeedbackResponse {
     /// Always true.
@@ -181,6 +189,6 @@ pub struct FeedbackResponse {
     /// Always 0: this service refunds no credits.
     pub credits_refunded: u64,
     /// True if the result was rated before. The earlier feedback remains, and `feedbackId` is its ID. Absent otherwise.
-    #[schemars(with = "bool")]
+    #[cfg_attr(feature = "schemars", schemars(with = "bool"))]
     pub already_submitted: Option<bool>,
 }

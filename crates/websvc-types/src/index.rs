@@ -2,6 +2,7 @@
 //!
 //! These operations are additions of websvc; the specification does not have them.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
@@ -27,20 +28,22 @@ use crate::limits::{
 /// assert_eq!(serde_json::to_value(&upload)?["documents"][0]["title"], "asyncio");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct IndexUploadRequest {
     /// Documents to add, at most 10000. A document replaces the indexed document with the same URL.
-    #[schemars(length(max = INDEX_DOCUMENTS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = INDEX_DOCUMENTS_MAX)))]
     pub documents: Vec<IndexDocument>,
 }
 
 /// Document of the index: a page with its text and metadata.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct IndexDocument {
     /// URL of the page: absolute, with the scheme http, https or file.
-    #[schemars(regex(pattern = "^(https?|file)://"))]
+    #[cfg_attr(feature = "schemars", schemars(regex(pattern = "^(https?|file)://")))]
     pub url: String,
     /// Title of the page.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -78,7 +81,8 @@ pub struct IndexDocument {
 
 /// Image of an indexed page.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct IndexImage {
     /// Absolute URL of the image.
     pub url: String,
@@ -92,15 +96,16 @@ pub struct IndexImage {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
     /// Width in pixels, if known; at most 1000000.
-    #[schemars(range(max = IMAGE_SIDE_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(range(max = IMAGE_SIDE_MAX)))]
     pub width: Option<u32>,
     /// Height in pixels, if known; at most 1000000.
-    #[schemars(range(max = IMAGE_SIDE_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(range(max = IMAGE_SIDE_MAX)))]
     pub height: Option<u32>,
 }
 
 /// Link of an indexed page.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct IndexLink {
     /// Absolute URL, without fragment.
     pub url: String,
@@ -111,7 +116,8 @@ pub struct IndexLink {
 
 /// News properties of an indexed page.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct IndexNews {
     /// URL of the image of the article.
@@ -120,19 +126,21 @@ pub struct IndexNews {
 
 /// Response of `POST /v2/index/documents`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct IndexUploadResponse {
     /// Always true.
     pub success: bool,
     /// Number of accepted documents. They are on disk before the response is sent, and searchable within 2 seconds.
     pub accepted: usize,
     /// Ignored fields and other problems that did not fail the request.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub warning: Option<String>,
 }
 
 /// Response of `GET /v2/index/stats`: statistics of the index, which is embedded or on a server.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct IndexStats {
     /// Always true.
     pub success: bool,
@@ -145,46 +153,48 @@ pub struct IndexStats {
 }
 
 /// Request of `POST /v2/index/progress`: reports the progress of a crawl that another process runs for the index.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct CrawlProgressRequest {
     /// Name of the crawl, unique within the team, 1 to 64 characters. A report replaces the previous one of the same
     /// name.
-    #[schemars(length(min = 1, max = CRAWL_ID_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = CRAWL_ID_MAX_CHARS)))]
     pub id: String,
     /// Start hosts of the crawl, for display: at most 16, each at most 255 characters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = CRAWL_HOSTS_MAX), inner(length(max = CRAWL_HOST_MAX_CHARS)))]
-    #[schemars(extend("type" = ["array", "null"]))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = CRAWL_HOSTS_MAX), inner(length(max = CRAWL_HOST_MAX_CHARS))))]
+    #[cfg_attr(feature = "schemars", schemars(extend("type" = ["array", "null"])))]
     pub hosts: Vec<String>,
     /// Number of indexed pages. Default: 0.
     #[serde(default)]
-    #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
+    #[cfg_attr(feature = "schemars", schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX)))]
     pub pages: u64,
     /// Number of failed pages. Default: 0.
     #[serde(default)]
-    #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
+    #[cfg_attr(feature = "schemars", schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX)))]
     pub failed: u64,
     /// Number of skipped pages, such as those that robots.txt disallows. Default: 0.
     #[serde(default)]
-    #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
+    #[cfg_attr(feature = "schemars", schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX)))]
     pub skipped: u64,
     /// Number of queued pages. Default: 0.
     #[serde(default)]
-    #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
+    #[cfg_attr(feature = "schemars", schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX)))]
     pub waiting: u64,
     /// True in the last report of the crawl. Default: false.
     #[serde(default)]
-    #[schemars(extend("type" = ["boolean", "null"]))]
+    #[cfg_attr(feature = "schemars", schemars(extend("type" = ["boolean", "null"])))]
     pub ended: bool,
 }
 
 /// Response of `POST /v2/index/progress`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct CrawlProgressResponse {
     /// Always true.
     pub success: bool,
     /// Ignored fields and other problems that did not fail the request.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub warning: Option<String>,
 }

@@ -1,9 +1,11 @@
 //! Browser sessions: browsers that clients control, with or without a scrape (operations.md, sections 1 and 2).
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 use crate::limits::{
     INTERACT_ACTIVITY_TTL_DEFAULT_S, INTERACT_ACTIVITY_TTL_MAX_S, INTERACT_ACTIVITY_TTL_MIN_S,
@@ -14,7 +16,8 @@ use crate::limits::{
 use crate::{Location, Profile};
 
 /// Language of code that runs in a browser session.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum InteractLanguage {
     /// JavaScript with Playwright's `page`.
@@ -50,24 +53,25 @@ impl InteractLanguage {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct InteractRequest {
     /// Code to run, 1 to 100000 characters. Required unless `prompt` is given, and used instead of it.
-    #[schemars(length(min = INTERACT_CODE_MIN_CHARS, max = INTERACT_CODE_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = INTERACT_CODE_MIN_CHARS, max = INTERACT_CODE_MAX_CHARS)))]
     pub code: Option<String>,
     /// Task for a language model in plain words, 1 to 10000 characters. The model acts on the page in at most 25 steps.
-    #[schemars(length(min = INTERACT_PROMPT_MIN_CHARS, max = INTERACT_PROMPT_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = INTERACT_PROMPT_MIN_CHARS, max = INTERACT_PROMPT_MAX_CHARS)))]
     pub prompt: Option<String>,
     /// Language of `code`. Default: node.
-    #[schemars(extend("default" = "node"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = "node")))]
     pub language: Option<InteractLanguage>,
     /// Maximum duration of the run in seconds, 1 to 300; fractions are allowed. The first request of a session also opens
     /// the page, which does not count. Default: 30 for code, and 280 for a prompt with all its steps.
-    #[schemars(
+    #[cfg_attr(feature = "schemars", schemars(
         range(min = INTERACT_TIMEOUT_MIN_S, max = INTERACT_TIMEOUT_MAX_S),
         extend("default" = INTERACT_TIMEOUT_DEFAULT_S)
-    )]
+    ))]
     pub timeout: Option<f64>,
     /// Name of the client. Accepted for compatibility and not used.
     pub origin: Option<String>,
@@ -77,28 +81,29 @@ pub struct InteractRequest {
 
 /// Request of `POST /v2/browser`: starts a browser session. The body may be empty.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CreateBrowserRequest {
     /// Time to live in seconds, 30 to 3600. Default: 600.
-    #[schemars(range(min = INTERACT_TTL_MIN_S, max = INTERACT_TTL_MAX_S), extend("default" = INTERACT_TTL_DEFAULT_S))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = INTERACT_TTL_MIN_S, max = INTERACT_TTL_MAX_S), extend("default" = INTERACT_TTL_DEFAULT_S)))]
     pub ttl: Option<u32>,
     /// Time in seconds after which an unused session ends, 10 to 3600. Default: 300.
-    #[schemars(
+    #[cfg_attr(feature = "schemars", schemars(
         range(min = INTERACT_ACTIVITY_TTL_MIN_S, max = INTERACT_ACTIVITY_TTL_MAX_S),
         extend("default" = INTERACT_ACTIVITY_TTL_DEFAULT_S)
-    )]
+    ))]
     pub activity_ttl: Option<u32>,
     /// Shown in the list of sessions only. Default: true.
-    #[schemars(extend("default" = true))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = true)))]
     pub stream_web_view: Option<bool>,
     /// Accepted for compatibility: sessions are not recorded. Default: true.
-    #[schemars(extend("default" = true))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = true)))]
     pub record_session: Option<bool>,
     /// Persistent browser storage, saved at the end of the session. Default: none.
     pub profile: Option<Profile>,
     /// True blocks advertising and trackers. Default: true.
-    #[schemars(extend("default" = true))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = true)))]
     pub block_ads: Option<bool>,
     /// Location of the browser: selects a proxy if there is one, and emulates language and time zone.
     pub location: Option<Location>,
@@ -110,20 +115,21 @@ pub struct CreateBrowserRequest {
 
 /// Request of `POST /v2/browser/{id}/execute`: runs code in a browser session.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExecuteRequest {
     /// Code to run, 1 to 100000 characters.
-    #[schemars(length(min = INTERACT_CODE_MIN_CHARS, max = INTERACT_CODE_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = INTERACT_CODE_MIN_CHARS, max = INTERACT_CODE_MAX_CHARS)))]
     pub code: String,
     /// Language of `code`. Default: node.
-    #[schemars(extend("default" = "node"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = "node")))]
     pub language: Option<InteractLanguage>,
     /// Maximum duration of the run in seconds, 1 to 300; fractions are allowed. Default: 30.
-    #[schemars(
+    #[cfg_attr(feature = "schemars", schemars(
         range(min = INTERACT_TIMEOUT_MIN_S, max = INTERACT_TIMEOUT_MAX_S),
         extend("default" = INTERACT_TIMEOUT_DEFAULT_S)
-    )]
+    ))]
     pub timeout: Option<f64>,
     /// Name of the client. Accepted for compatibility and not used.
     pub origin: Option<String>,
@@ -133,7 +139,8 @@ pub struct ExecuteRequest {
 
 /// Response of `POST /v2/browser`: a started session.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateBrowserResponse {
     /// Always true.
@@ -149,15 +156,16 @@ pub struct CreateBrowserResponse {
     /// End of the time to live, ISO 8601.
     pub expires_at: String,
     /// Problems that did not fail the request, such as unknown fields.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub warning: Option<String>,
 }
 
 /// Response of `POST /v2/scrape/{id}/interact`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct InteractResponse {
     /// False if the code or the prompt failed or was stopped.
     pub success: bool,
@@ -192,9 +200,10 @@ pub struct InteractResponse {
 
 /// Response of `POST /v2/browser/{id}/execute`. The request succeeds even if the code fails: see `exitCode` and `error`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct ExecuteResponse {
     /// Always true.
     pub success: bool,
@@ -218,7 +227,8 @@ pub struct ExecuteResponse {
 
 /// Response of `DELETE /v2/browser/{id}` and `DELETE /v2/scrape/{id}/interact`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EndBrowserResponse {
     /// Always true.
@@ -226,12 +236,13 @@ pub struct EndBrowserResponse {
     /// Duration of the session in milliseconds.
     pub session_duration_ms: u64,
     /// Credits for the session. Absent if the session had ended before.
-    #[schemars(with = "u64")]
+    #[cfg_attr(feature = "schemars", schemars(with = "u64"))]
     pub credits_billed: Option<u64>,
 }
 
 /// Status of a browser session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum BrowserSessionStatus {
     /// Its browser runs.
@@ -241,7 +252,8 @@ pub enum BrowserSessionStatus {
 }
 
 /// Browser session in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserSession {
     /// ID of the session.
@@ -263,7 +275,8 @@ pub struct BrowserSession {
 }
 
 /// Response of `GET /v2/browser`: at most 100 sessions of the team, the newest first. Ended ones are listed for a day.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct BrowserListResponse {
     /// Always true.
     pub success: bool,

@@ -16,12 +16,12 @@
 //! A request can be built in Rust or read from JSON:
 //!
 //! ```
-//! use websvc_types::{Format, ScrapeOptions, SearchRequest, format};
+//! use websvc_types::{Format, ScrapeOptions, SearchRequest};
 //!
 //! let request = SearchRequest {
 //!     limit: Some(5),
 //!     scrape_options: Some(ScrapeOptions {
-//!         formats: Some(vec![Format::Markdown(format::Markdown {}), Format::Links(format::Links {})]),
+//!         formats: Some(vec![Format::markdown(), Format::links()]),
 //!         ..ScrapeOptions::default()
 //!     }),
 //!     ..SearchRequest::new("asyncio gather")
@@ -91,7 +91,12 @@
 //! the fields, such as ranges and lengths.
 
 #![deny(missing_docs)]
+#![cfg_attr(
+    not(feature = "schemars"),
+    allow(dead_code, unused_imports, reason = "some limits and helpers serve the schemas alone")
+)]
 
+#[cfg(feature = "schemars")]
 mod absent;
 pub mod action;
 pub mod activity;
@@ -119,6 +124,7 @@ pub mod monitor;
 pub mod pattern;
 pub mod product;
 pub mod rerank;
+#[cfg(feature = "schemars")]
 pub mod schema;
 pub mod scrape;
 pub mod search;

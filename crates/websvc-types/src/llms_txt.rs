@@ -1,9 +1,11 @@
 //! Generation of an llms.txt: a list of the pages of a site for language models, in the format of version 1.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 use crate::limits::{LLMSTXT_URLS_DEFAULT, LLMSTXT_URLS_MAX, LLMSTXT_URLS_MIN, URL_MAX_CHARS};
 use crate::pattern::NOT_BLANK;
@@ -20,20 +22,21 @@ use crate::pattern::NOT_BLANK;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LlmsTxtRequest {
     /// URL of the site, http or https, at most 8192 characters.
-    #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: String,
     /// Maximum number of pages, 1 to 5000. Default: 10.
-    #[schemars(range(min = LLMSTXT_URLS_MIN, max = LLMSTXT_URLS_MAX), extend("default" = LLMSTXT_URLS_DEFAULT))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = LLMSTXT_URLS_MIN, max = LLMSTXT_URLS_MAX), extend("default" = LLMSTXT_URLS_DEFAULT)))]
     pub max_urls: Option<u32>,
     /// True also returns the text of the pages. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub show_full_text: Option<bool>,
     /// False fetches every page again; true uses cached pages of at most two days. Default: true.
-    #[schemars(extend("default" = true))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = true)))]
     pub cache: Option<bool>,
     /// Name of the client. Accepted for compatibility and not used.
     pub origin: Option<String>,
@@ -43,22 +46,24 @@ pub struct LlmsTxtRequest {
 
 /// Response of `POST /v1/llmstxt`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct LlmsTxtStarted {
     /// Always true.
     pub success: bool,
     /// ID of the job.
     pub id: String,
     /// Problems that did not fail the request.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub warning: Option<String>,
 }
 
 /// Response of `GET /v1/llmstxt/{id}`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct LlmsTxtStatusResponse {
     /// False if the job failed.
     pub success: bool,
@@ -75,7 +80,8 @@ pub struct LlmsTxtStatusResponse {
 }
 
 /// State of the generation of an llms.txt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LlmsTxtStatus {
     /// Pages are being scraped.
@@ -88,11 +94,12 @@ pub enum LlmsTxtStatus {
 
 /// Texts of an llms.txt.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct LlmsTxtData {
     /// Heading with the name of the site, and a line for each page: its title as a link, and its description.
     pub llmstxt: String,
     /// Heading and markdown of each page. Only with `showFullText`.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub llmsfulltxt: Option<String>,
 }

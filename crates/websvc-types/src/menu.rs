@@ -1,9 +1,11 @@
 //! Menu of a page, for the format `menu` (operations.md, section 8.2).
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 use crate::product::{Availability, ItemImage, Price};
 
@@ -30,7 +32,8 @@ use crate::product::{Availability, ItemImage, Price};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PageMenu {
     /// Always true.
@@ -42,7 +45,7 @@ pub struct PageMenu {
     /// Restaurant or shop.
     pub merchant: MenuMerchant,
     /// Currency of the prices, ISO 4217, if all have the same.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub currency: Option<String>,
     /// Sections in the order of the page, at most 200.
     #[serde(default)]
@@ -53,8 +56,9 @@ pub struct PageMenu {
 
 /// Restaurant or shop of a menu.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct MenuMerchant {
     /// Name: of the restaurant, else of the site, else the title of the page.
     pub name: String,
@@ -67,14 +71,15 @@ pub struct MenuMerchant {
 
 /// Section of a menu.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MenuSection {
     /// ID, unique in the menu: that of the data, else made from the name.
     pub id: String,
     /// Name.
     pub name: String,
     /// Description.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub description: Option<String>,
     /// Items in the order of the page. A menu has at most 2,000.
     #[serde(default)]
@@ -83,9 +88,10 @@ pub struct MenuSection {
 
 /// Item of a menu.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct MenuItem {
     /// ID, unique in the menu: that of the data, else made from the name.
     pub id: String,
@@ -119,10 +125,11 @@ pub struct MenuItem {
 
 /// Extras or choices of an item of a menu.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MenuOptionGroup {
     /// Name; absent if the data has none.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub name: Option<String>,
     /// Options.
     #[serde(default)]
@@ -131,21 +138,23 @@ pub struct MenuOptionGroup {
 
 /// Option of a group.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MenuOption {
     /// Name.
     pub name: String,
     /// Price.
-    #[schemars(with = "Price")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Price"))]
     pub price: Option<Price>,
 }
 
 /// IDs of an item of a menu in other systems.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MenuItemIdentifiers {
     /// ID that the restaurant or shop gives the item.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub merchant_item_id: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,56 +21,57 @@ use serde_with_macros::skip_serializing_none;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
     /// Title of the page.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub title: Option<String>,
     /// Description that the page gives of itself.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub description: Option<String>,
     /// Language of the page, such as `en`.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub language: Option<String>,
     /// Requested URL; differs from `url` after a redirect.
     #[serde(rename = "sourceURL")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub source_url: Option<String>,
     /// URL after all redirects.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub url: Option<String>,
     /// HTTP status of the response of the host.
-    #[schemars(with = "u16")]
+    #[cfg_attr(feature = "schemars", schemars(with = "u16"))]
     pub status_code: Option<u16>,
     /// PDF only: number of pages read.
-    #[schemars(with = "u32")]
+    #[cfg_attr(feature = "schemars", schemars(with = "u32"))]
     pub num_pages: Option<u32>,
     /// PDF only: number of pages of the file, if known.
-    #[schemars(with = "u32")]
+    #[cfg_attr(feature = "schemars", schemars(with = "u32"))]
     pub total_pages: Option<u32>,
     /// Reason why there is no page, beginning with an error code; or the status of an error page.
     pub error: Option<String>,
     /// Media type of the page.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub content_type: Option<String>,
     /// Proxy tier that fetched the page.
-    #[schemars(with = "ProxyUsed")]
+    #[cfg_attr(feature = "schemars", schemars(with = "ProxyUsed"))]
     pub proxy_used: Option<ProxyUsed>,
     /// Cache hit or miss.
-    #[schemars(with = "CacheState")]
+    #[cfg_attr(feature = "schemars", schemars(with = "CacheState"))]
     pub cache_state: Option<CacheState>,
     /// Time when a cached page was fetched, ISO 8601.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub cached_at: Option<String>,
     /// ID of the scrape; `GET /v2/scrape/{id}` returns its response again for an hour.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub scrape_id: Option<String>,
     /// Credits charged for the page.
-    #[schemars(with = "u64")]
+    #[cfg_attr(feature = "schemars", schemars(with = "u64"))]
     pub credits_used: Option<u64>,
     /// Batch only: index of the page in `urls` of the request, from 0. Invalid URLs count, too.
-    #[schemars(with = "u64")]
+    #[cfg_attr(feature = "schemars", schemars(with = "u64"))]
     pub index: Option<u64>,
     /// Meta tags of the page by name; an array for a repeated tag.
     #[serde(flatten)]
@@ -102,7 +104,8 @@ impl Metadata {
 }
 
 /// Proxy tier that fetched a page, under the names that official clients know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ProxyUsed {
     /// Basic proxy, or no proxy.
@@ -112,7 +115,8 @@ pub enum ProxyUsed {
 }
 
 /// Origin of a page: cache or host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CacheState {
     /// The page comes from the cache.

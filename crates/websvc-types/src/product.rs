@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 
 /// Product that a page offers. Price, stock and images belong to its variants; a single article has one variant.
@@ -27,8 +29,9 @@ use crate::absent::absent_not_null;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct PageProduct {
     /// Name of the product.
     pub title: String,
@@ -47,8 +50,9 @@ pub struct PageProduct {
 
 /// Variant of a product, such as one size in one color.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct ProductVariant {
     /// GTIN, else the ID that the shop gives the variant.
     pub id: Option<String>,
@@ -71,7 +75,8 @@ pub struct ProductVariant {
 }
 
 /// Reduction of the price of a variant.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ProductSale {
     /// Price before the reduction.
@@ -80,8 +85,9 @@ pub struct ProductSale {
 
 /// Amount of money.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct Price {
     /// Amount in units of the currency, such as 12.5.
     pub amount: f64,
@@ -93,24 +99,26 @@ pub struct Price {
 
 /// Availability of a variant or of an item of a menu.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Availability {
     /// True if it can be ordered, including preorders. If the page does not say it: true if there is a price or a button
     /// to buy.
     pub in_stock: bool,
     /// Availability as the page states it, such as `InStock`; absent if it does not.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub text: Option<String>,
 }
 
 /// Image of a product or of an item of a menu.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct ItemImage {
     /// Absolute URL.
     pub url: String,
     /// Alternative text.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub alt: Option<String>,
 }

@@ -2,12 +2,14 @@
 //!
 //! These operations are additions of websvc; the specification does not have them.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
 /// Response of `GET /health`: liveness of the process.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct HealthResponse {
     /// Always `ok`, because the process responds.
     pub status: ComponentStatus,
@@ -32,12 +34,13 @@ pub struct HealthResponse {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct ReadinessResponse {
     /// Readiness of the whole service, from `checks`.
     pub status: ReadinessStatus,
     /// Reason why the service is not ready, if the database is damaged or cannot be written. Absent otherwise.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub reason: Option<String>,
     /// Components that every request needs.
     pub checks: ReadinessChecks,
@@ -73,7 +76,8 @@ pub struct ReadinessResponse {
 
 /// Comparison of the clock of the machine with the time of the service.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClockReadiness {
     /// State of the clock.
@@ -85,7 +89,8 @@ pub struct ClockReadiness {
 }
 
 /// State of the clock of the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ClockState {
     /// The clock differs from the time of the service by at most 5 seconds.
@@ -97,7 +102,8 @@ pub enum ClockState {
 
 /// State of the requests that other replicas pass on to this one, such as those for its browser sessions.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ForwardingReadiness {
     /// State of the address that this replica announces.
@@ -107,7 +113,8 @@ pub struct ForwardingReadiness {
 }
 
 /// State of the address that a replica announces to the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ForwardingState {
     /// The other replicas know an address of this one.
@@ -118,7 +125,8 @@ pub enum ForwardingState {
 
 /// State of the scanner of threat protection.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreatReadiness {
     /// State of its circuit breaker.
@@ -130,7 +138,8 @@ pub struct ThreatReadiness {
 }
 
 /// State of the circuit breaker of the threat scanner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ThreatState {
     /// The circuit breaker is closed: requests are sent.
@@ -146,7 +155,8 @@ pub enum ThreatState {
 
 /// State of a sink of audit events.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AuditReadiness {
     /// Kind of the sink: `file`, `syslog` or `webhook`.
@@ -162,7 +172,8 @@ pub struct AuditReadiness {
 }
 
 /// State of the deliveries to a sink of audit events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AuditState {
     /// The last delivery succeeded.
@@ -173,7 +184,8 @@ pub enum AuditState {
 
 /// Availability of a browser for JavaScript rendering. The check does not start a browser.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserReadiness {
     /// State of the browser.
@@ -186,7 +198,8 @@ pub struct BrowserReadiness {
 }
 
 /// Availability of the browser.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum BrowserState {
     /// The browser runs, or can be started as far as known.
@@ -200,7 +213,8 @@ pub enum BrowserState {
 
 /// State of a search source.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SourceReadiness {
     /// Name of the source in the configuration.
@@ -217,7 +231,8 @@ pub struct SourceReadiness {
 
 /// State of the pages that wait to be written to an index on a server.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OutboxReadiness {
     /// Name of the source in the configuration.
@@ -235,7 +250,8 @@ pub struct OutboxReadiness {
 }
 
 /// State of an outbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OutboxState {
     /// Pages are written soon.
@@ -248,7 +264,8 @@ pub enum OutboxState {
 }
 
 /// State of the circuit breaker of a search source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SourceState {
     /// The circuit breaker is closed: requests are sent.
@@ -260,7 +277,8 @@ pub enum SourceState {
 }
 
 /// Readiness of the service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ReadinessStatus {
     /// Requests are served.
@@ -273,7 +291,8 @@ pub enum ReadinessStatus {
 }
 
 /// Components that every request needs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct ReadinessChecks {
     /// Database of keys, teams and the page cache. It is unavailable if it does not respond, if it is damaged, or while it
     /// cannot be written, because its disk is full for example.
@@ -290,7 +309,8 @@ pub struct ReadinessChecks {
 }
 
 /// State of a component.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ComponentStatus {
     /// The component works.
@@ -301,7 +321,8 @@ pub enum ComponentStatus {
 }
 
 /// Response of `GET /`, for people who open the address in a browser.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct RootResponse {
     /// Name of the service and a hint on its use.
     pub message: String,

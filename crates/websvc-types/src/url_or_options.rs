@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
@@ -48,6 +49,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for UrlOrOptionsVisitor<T> {
 }
 
 /// The name is that of the options without its last word, such as `AgentWebhook`.
+#[cfg(feature = "schemars")]
 impl<T: JsonSchema> JsonSchema for UrlOrOptions<T> {
     fn schema_name() -> Cow<'static, str> {
         T::schema_name().trim_end_matches("Options").to_owned().into()

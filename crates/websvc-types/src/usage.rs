@@ -1,5 +1,6 @@
 //! Usage of a team: credits, and requests in flight, in the format that official clients read.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(usage.data.remaining_credits, 940);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct CreditUsageResponse {
     /// Always true.
     pub success: bool,
@@ -31,7 +33,8 @@ pub struct CreditUsageResponse {
 }
 
 /// Credit balance of a team.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreditBalance {
     /// Remaining credits; 2147483647 for a team without a budget.
@@ -45,7 +48,8 @@ pub struct CreditBalance {
 }
 
 /// Response of `GET /v2/team/token-usage`: remaining tokens of the team.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct TokenUsage {
     /// Always true.
     pub success: bool,
@@ -54,7 +58,8 @@ pub struct TokenUsage {
 }
 
 /// Token balance of a team. websvc counts credits only: one token is one credit.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenBalance {
     /// Remaining tokens; 2147483647 for a team without a budget.
@@ -68,7 +73,8 @@ pub struct TokenBalance {
 }
 
 /// Response of `GET /v2/team/credit-usage/historical`: usage of the team by month.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct CreditHistory {
     /// Always true.
     pub success: bool,
@@ -77,7 +83,8 @@ pub struct CreditHistory {
 }
 
 /// Usage of a team in one month (UTC).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreditPeriod {
     /// Start of the month, ISO 8601.
@@ -86,14 +93,15 @@ pub struct CreditPeriod {
     pub end_date: Option<String>,
     /// ID of the API key, with `byApiKey=true`. Absent for usage that is stored without its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub api_key: Option<String>,
     /// Credits used.
     pub credits_used: u64,
 }
 
 /// Response of `GET /v2/team/token-usage/historical`: usage of the team by month, in tokens.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct TokenHistory {
     /// Always true.
     pub success: bool,
@@ -102,7 +110,8 @@ pub struct TokenHistory {
 }
 
 /// Usage of a team in one month (UTC), in tokens. One token is one credit.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenPeriod {
     /// Start of the month, ISO 8601.
@@ -111,14 +120,15 @@ pub struct TokenPeriod {
     pub end_date: Option<String>,
     /// ID of the API key, with `byApiKey=true`. Absent for usage that is stored without its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub api_key: Option<String>,
     /// Tokens used.
     pub tokens_used: u64,
 }
 
 /// Response of `GET /v2/team/queue-status`: requests and job pages of the team that are in flight or queued.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct QueueStatus {
     /// Always true.
@@ -136,7 +146,8 @@ pub struct QueueStatus {
 }
 
 /// Response of `GET /v2/concurrency-check`: requests of the team in flight.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConcurrencyCheck {
     /// Always true.

@@ -112,8 +112,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Connects through a forward proxy, such as `http://user:password@proxy.example:3128`. The scheme is `http`, `https`
-    /// or `socks5`. Environment variables such as `HTTPS_PROXY` are not read.
+    /// Connects through a forward proxy, such as `http://user:password@proxy.example:3128`. The scheme is `http`, `https`,
+    /// or `socks5` with the feature `socks`. Environment variables such as `HTTPS_PROXY` are not read.
     pub fn proxy(mut self, proxy: Url) -> Self {
         self.proxy = Some(proxy);
         self

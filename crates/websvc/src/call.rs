@@ -38,6 +38,8 @@ pub(crate) struct ApiCall {
     path: Cow<'static, str>,
     query: Option<String>,
     body: Option<Bytes>,
+    /// Media type of the body.
+    content_type: HeaderValue,
     /// Time limit of all attempts and the waits between them.
     timeout: Duration,
     /// Idempotency of the request.
@@ -65,6 +67,7 @@ impl ApiCall {
             path: path.into(),
             query: None,
             body: None,
+            content_type: HeaderValue::from_static("application/json"),
             timeout,
             idempotency: Idempotency::Idempotent,
         }
@@ -88,6 +91,16 @@ impl ApiCall {
     ) -> Result<Self, ClientError> {
         let body = serde_json::to_vec(body).map_err(ClientError::Encode)?;
         Ok(Self { method: Method::POST, body: Some(body.into()), ..Self::get(path, timeout) })
+    }
+
+    /// Creates a POST request with a body in another form than JSON.
+    pub(crate) fn post_bytes(
+        path: impl Into<Cow<'static, str>>,
+        content_type: HeaderValue,
+        body: Bytes,
+        timeout: Duration,
+    ) -> Self {
+        Self { method: Method::POST, body: Some(body), content_type, ..Self::get(path, timeout) }
     }
 
     /// Creates a PATCH request. Its fields replace others, so sending it twice has the same effect as sending it once.
@@ -159,7 +172,7 @@ impl HttpTransport {
             request.headers.insert(AUTHORIZATION, authorization.clone());
         }
         if let Some(body) = &call.body {
-            request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            request.headers.insert(CONTENT_TYPE, call.content_type.clone());
             request.body = Some(body.clone());
         }
         let response = self.http.fetch(request).await.map_err(|source| self.unreachable(source))?;

@@ -18,7 +18,7 @@ use crate::error::ClientError;
 use crate::health::{Health, Readiness};
 
 /// Time that a call may take in addition to the timeout of its request, so that a 408 of the service arrives.
-const TIMEOUT_MARGIN: Duration = Duration::from_secs(5);
+pub(crate) const TIMEOUT_MARGIN: Duration = Duration::from_secs(5);
 
 /// Time limit of calls whose request has no timeout.
 const DEFAULT_TIMEOUT: Duration = Duration::from_millis(SEARCH_TIMEOUT_DEFAULT_MS);
@@ -107,11 +107,11 @@ impl Client {
     ///
     /// ```no_run
     /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
-    /// use websvc::types::{Format, ScrapeOptions, ScrapeRequest, format};
+    /// use websvc::types::{Format, ScrapeOptions, ScrapeRequest};
     ///
     /// let request = ScrapeRequest {
     ///     options: ScrapeOptions {
-    ///         formats: Some(vec![Format::Markdown(format::Markdown {}), Format::Links(format::Links {})]),
+    ///         formats: Some(vec![Format::markdown(), Format::links()]),
     ///         ..ScrapeOptions::default()
     ///     },
     ///     ..ScrapeRequest::new("https://docs.example/asyncio")

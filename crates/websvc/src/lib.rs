@@ -5,7 +5,7 @@
 //!
 //! - a typed async client with timeouts, retries and typed errors: [`Client`],
 //! - the request and response types: [`types`],
-//! - the field rules, to check a request without sending it: [`validate`],
+//! - with the feature `validate`, the field rules, to check a request without sending it: `validate`,
 //! - with the feature `server`, the whole service in your own process: `server::EmbeddedServer`.
 //!
 //! # First example
@@ -32,11 +32,13 @@
 //! | connect to a service | [`Client::new`], [`Client::builder`] for a proxy, timeouts or certificates |
 //! | search the web | [`Client::search`], which returns a [`SearchBuilder`]; [`Client::execute_search`] for a [`types::SearchRequest`] |
 //! | scrape a page | [`Client::scrape`] |
+//! | convert a file | [`Client::parse`] |
 //! | list the URLs of a site | [`Client::map`] |
 //! | crawl a site, or scrape a list of pages | [`Client::start_crawl`], [`Client::start_batch`] |
 //! | follow a job, read its errors, cancel it | [`Client::job`], which returns a [`Job`]; [`Job::watch`], which returns a [`JobStream`] |
 //! | create, change and run monitors, read their checks | [`Client::create_monitor`], [`Client::monitors`], [`Client::run_monitor`], [`Client::monitor_check`] |
 //! | start agent runs, follow and cancel them, read their data and traces | [`Client::start_agent`], [`Client::wait_for_agent`], [`Client::agent_trace`], [`Client::cancel_agent`] |
+//! | start extractions, and wait for their data | [`Client::start_extract`], [`Client::wait_for_extract`] |
 //! | start, use and end browser sessions, run code in the page of a scrape | [`Client::start_browser`], [`Client::execute_code`], [`Client::end_browser`], [`Client::interact`] |
 //! | add documents to the index | [`Client::add_documents`] |
 //! | test the receivers of audit events | [`Client::test_siem`] |
@@ -55,7 +57,13 @@
 //!
 //! # Cargo features
 //!
-//! - `server` (off by default): the module `server`, the whole service for embedding. It adds many dependencies.
+//! All are off by default, so that the client alone has few dependencies:
+//!
+//! - `compression`: compressed responses (gzip, deflate, brotli, zstd).
+//! - `socks`: SOCKS5 proxies. Without it, a client with one is a [`ClientError::Transport`].
+//! - `schemars`: the JSON Schemas of the types, in `types::schema`.
+//! - `validate`: the module `validate` with the field rules; turns on `schemars`.
+//! - `server`: the module `server`, the whole service for embedding; turns on all others. It adds many dependencies.
 //!
 //! # Examples
 //!
@@ -73,13 +81,16 @@ mod builder;
 mod call;
 mod client;
 mod error;
+mod extract;
 mod health;
 mod job;
 mod json;
 mod monitor;
+mod parse;
 mod retry;
 mod search;
 pub mod transport;
+#[cfg(feature = "validate")]
 pub mod validate;
 
 /// Types of the HTTP interface: the whole crate [`websvc-types`](websvc_types).

@@ -37,6 +37,8 @@ await check("Open WebUI: search, loader, external engine", async () => {
   assert.equal((await send("/v1/search", { query: "green tea water", limit: 3 })).data[0].url, page);
   const [first] = await send("/search", { query: "green tea water", count: 3 });
   assert.deepEqual([first.link, first.title], [page, "Green tea"]);
+  const [loaded] = await send("/load", { urls: [page] });
+  assert.ok(loaded.page_content.includes("Sencha") && loaded.metadata.source === page);
 });
 
 await check("LibreChat: scrape, reranker, SearXNG", async () => {

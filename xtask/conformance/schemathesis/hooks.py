@@ -127,6 +127,7 @@ BEYOND_THE_SCHEMA = {
     "searchAndScrape": SEARCH,
     "searchV1": SEARCH + below("/scrapeOptions", FIRST_VERSION),
     "searchExternal": [],
+    "loadExternal": [],
     "scrape": PAGE + URL,
     "scrapeV1": PAGE + FIRST_VERSION + URL,
     # Options that only apply to web pages are rejected. The generated file never has a supported type.

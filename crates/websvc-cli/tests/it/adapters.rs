@@ -57,7 +57,7 @@ async fn version_1_scrapes_and_searches() {
 
 #[tokio::test]
 async fn searxng_and_open_webui_requests_return_results() {
-    let (_world, service) = indexed().await;
+    let (world, service) = indexed().await;
     let found = service.get("/search?q=listed&format=json&categories=general&language=all&pageno=1").await;
     assert_eq!(found.status, 200, "{}", found.body);
     let [result] = found.body["results"].as_array().unwrap().as_slice() else { panic!("{}", found.body) };
@@ -72,6 +72,42 @@ async fn searxng_and_open_webui_requests_return_results() {
     assert_eq!(service.post("/search", json!({ "query": "a", "count": 0 }).to_string()).await.status, 400);
     let other = service.post("/search", json!({ "query": "a", "max_results": 3 }).to_string()).await;
     assert_eq!((other.status.as_u16(), &other.body["details"][0]["path"]), (400, &json!("/max_results")));
+    check_external_loader(&world, &service).await;
+}
+
+/// Sends the requests of the web loader "external" of Open WebUI.
+async fn check_external_loader(world: &websvc_testkit::TestWeb, service: &Service) {
+    let missing = "http://tea.test/missing.html";
+    let body = json!({ "urls": [PAGE, "ftp://tea.test/", missing, PAGE] }).to_string();
+    let pages = service.post("/load", body).await;
+    let [green, invalid, gone, again] = pages.body.as_array().unwrap().as_slice() else {
+        panic!("{}", pages.body)
+    };
+    assert!(green["page_content"].as_str().unwrap().contains("Sencha"), "{green}");
+    assert_eq!((&green["metadata"]["source"], green["metadata"].get("error")), (&json!(PAGE), None));
+    assert!(green["metadata"]["title"].is_string(), "{green}");
+    assert_eq!((&again["page_content"], world.count(PAGE)), (&green["page_content"], 1), "the cache is used");
+    assert_eq!(
+        (&invalid["page_content"], &invalid["metadata"]["source"]),
+        (&json!(""), &json!("ftp://tea.test/"))
+    );
+    assert!(invalid["metadata"]["error"].as_str().unwrap().starts_with("BAD_REQUEST: "), "{invalid}");
+    assert_eq!(gone["metadata"]["source"], json!(missing));
+    assert!(gone["metadata"]["error"].as_str().unwrap().contains("404"), "{gone}");
+    for (body, path) in [
+        (json!({}), "/urls"),
+        (json!({ "urls": [] }), "/urls"),
+        (json!({ "urls": vec![PAGE; 21] }), "/urls"),
+        (json!({ "urls": [PAGE, 7] }), "/urls"),
+        (json!({ "urls": [PAGE], "formats": ["html"] }), "/formats"),
+    ] {
+        let response = service.post("/load", body.to_string()).await;
+        assert_eq!(
+            (response.status.as_u16(), &response.body["details"][0]["path"]),
+            (400, &json!(path)),
+            "{body}"
+        );
+    }
 }
 
 #[tokio::test]

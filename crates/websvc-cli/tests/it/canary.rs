@@ -288,6 +288,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
             json!({"query": "inside", "location": internal, "webhook": internal}),
         ],
         "post /search" => vec![json!({"query": "inside bait", "count": 5, "url": internal})],
+        "post /load" => vec![json!({"urls": ["http://bait.test/moved", "http://bait.test/leads", internal]})],
         "post /v1/rerank" => rerank_attacks(internal),
         "post /v2/feedback" | "post /v2/search/{id}/feedback" => feedback_attacks(internal),
         "post /v2/agent" | "post /v2/extract" | "post /v1/extract" => run_attacks(operation, internal),

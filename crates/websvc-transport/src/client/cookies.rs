@@ -7,6 +7,7 @@ use std::fmt;
 
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE};
 use url::{Host, Url};
+#[cfg(feature = "cookies")]
 use websvc_site::is_public_suffix;
 
 /// Maximum number of cookies in a jar: more than any honest chain sets.
@@ -153,6 +154,13 @@ fn is_subdomain(host: &str, domain: &str) -> bool {
     !domain.is_empty() && host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
 }
 
+/// Returns true: without the list of public suffixes, which the feature `cookies` adds, every domain may be one, and a cookie is for
+/// the host alone that set it.
+#[cfg(not(feature = "cookies"))]
+fn is_public_suffix(_domain: &str) -> bool {
+    true
+}
+
 /// Returns the path of a URL up to its last slash (RFC 6265, section 5.1.4).
 fn default_path(url: &Url) -> String {
     match url.path().rfind('/') {
@@ -162,6 +170,7 @@ fn default_path(url: &Url) -> String {
 }
 
 #[cfg(test)]
+#[cfg(feature = "cookies")]
 mod tests {
     use super::*;
 

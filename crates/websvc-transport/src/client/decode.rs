@@ -1,17 +1,18 @@
 //! Decodes content codings while the body arrives, with limits against decompression bombs.
 
-use std::io;
+#[cfg(feature = "compression")]
+mod coding;
+#[cfg(not(feature = "compression"))]
+#[path = "decode/no_coding.rs"]
+mod coding;
 
-use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use bytes::Bytes;
-use flate2::{Decompress, FlushDecompress, Status};
 use http::header::{CONTENT_ENCODING, HeaderMap};
-use zstd::stream::raw::{DParameter, Operation};
 
+use self::coding::Coding;
 use crate::error::FetchError;
 
-/// Value of `Accept-Encoding`.
-pub(super) const ACCEPTED: &str = "gzip, deflate, br, zstd";
+pub(super) use self::coding::ACCEPTED;
 
 /// Maximum number of codings of one body.
 const MAX_CODINGS: usize = 3;
@@ -19,12 +20,8 @@ const MAX_CODINGS: usize = 3;
 const MAX_RATIO: u64 = 400;
 /// Decoded size up to which the ratio is not checked.
 const RATIO_FLOOR: u64 = 8 * 1024 * 1024;
-/// RFC 9659: the window of zstd as a content coding is at most 8 MiB, which bounds the decoder's memory.
-const ZSTD_WINDOW_LOG: u32 = 23;
 /// Maximum output of one decoding step.
 const STEP_BYTES: usize = 32 * 1024;
-/// The first byte of every gzip member.
-const GZIP_MAGIC: u8 = 0x1f;
 
 /// Decodes the codings of a body, the one applied last first.
 pub(super) struct Decoder {
@@ -43,15 +40,6 @@ struct DecoderStage {
     coding: Coding,
     buffer: Vec<u8>,
     is_ended: bool,
-}
-
-enum Coding {
-    Gzip(Decompress),
-    /// Zlib or, against the standard, raw deflate: the first byte decides.
-    DeflateStart,
-    Deflate(Decompress),
-    Brotli(Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>),
-    Zstd(Box<zstd::stream::raw::Decoder<'static>>),
 }
 
 /// Result of one decoding step.
@@ -132,11 +120,11 @@ fn run_stages(stages: &mut [DecoderStage], output: &mut Output, mut input: &[u8]
     }
     loop {
         if stage.is_ended {
-            match stage.coding.restart(input)? {
-                Restart::Continues => stage.is_ended = false,
-                // Browsers ignore data after the end, too.
-                Restart::Ended => return Ok(()),
+            // Browsers ignore data after the end, too.
+            if !stage.coding.restart(input)? {
+                return Ok(());
             }
+            stage.is_ended = false;
         }
         let step = stage.coding.step(input, &mut stage.buffer)?;
         stage.is_ended = step.is_end;
@@ -163,114 +151,6 @@ impl Output {
         }
         self.bytes.extend_from_slice(bytes);
         Ok(())
-    }
-}
-
-enum Restart {
-    Continues,
-    Ended,
-}
-
-impl Coding {
-    fn named(name: &str) -> Result<Option<Self>, FetchError> {
-        Ok(Some(match name {
-            "gzip" | "x-gzip" => Self::Gzip(Decompress::new_gzip(15)),
-            "deflate" => Self::DeflateStart,
-            "br" => Self::Brotli(Box::new(BrotliState::new_strict(
-                StandardAlloc::default(),
-                StandardAlloc::default(),
-                StandardAlloc::default(),
-            ))),
-            "zstd" => Self::Zstd(Box::new(zstd_decoder().map_err(|error| decode_error(&error.to_string()))?)),
-            _ => return Ok(None),
-        }))
-    }
-
-    /// Decides whether input after the end belongs to the body: gzip members and zstd frames may be concatenated.
-    fn restart(&mut self, input: &[u8]) -> Result<Restart, FetchError> {
-        Ok(match (&*self, input.first()) {
-            (Self::Gzip(_), Some(&GZIP_MAGIC)) => {
-                *self = Self::Gzip(Decompress::new_gzip(15));
-                Restart::Continues
-            }
-            (Self::Zstd(_), Some(_)) => Restart::Continues,
-            _ => Restart::Ended,
-        })
-    }
-
-    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, FetchError> {
-        match self {
-            Self::Gzip(inflate) => step_inflate(inflate, input, output, "gzip"),
-            Self::DeflateStart => {
-                let Some(first) = input.first() else {
-                    return Ok(Step { consumed: 0, produced: 0, is_end: false });
-                };
-                // The first byte of zlib has the method 8. As raw deflate it would be a stored block with invalid
-                // padding.
-                let has_zlib_header = first & 0x0f == 8;
-                *self = Self::Deflate(Decompress::new(has_zlib_header));
-                self.step(input, output)
-            }
-            Self::Deflate(inflate) => step_inflate(inflate, input, output, "deflate"),
-            Self::Brotli(state) => step_brotli(state, input, output),
-            Self::Zstd(decoder) => {
-                let status =
-                    decoder.run_on_buffers(input, output).map_err(|_| decode_error("invalid zstd data"))?;
-                let is_end = status.remaining == 0 && status.bytes_read + status.bytes_written > 0;
-                Ok(Step { consumed: status.bytes_read, produced: status.bytes_written, is_end })
-            }
-        }
-    }
-}
-
-fn zstd_decoder() -> io::Result<zstd::stream::raw::Decoder<'static>> {
-    let mut decoder = zstd::stream::raw::Decoder::new()?;
-    decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG))?;
-    Ok(decoder)
-}
-
-fn step_inflate(
-    inflate: &mut Decompress,
-    input: &[u8],
-    output: &mut [u8],
-    name: &str,
-) -> Result<Step, FetchError> {
-    let (before_in, before_out) = (inflate.total_in(), inflate.total_out());
-    let status = inflate
-        .decompress(input, output, FlushDecompress::None)
-        .map_err(|_| decode_error(&format!("invalid {name} data")))?;
-    let count =
-        |now: u64, before: u64| usize::try_from(now - before).expect("a step is no larger than its slices");
-    Ok(Step {
-        consumed: count(inflate.total_in(), before_in),
-        produced: count(inflate.total_out(), before_out),
-        is_end: status == Status::StreamEnd,
-    })
-}
-
-fn step_brotli(
-    state: &mut BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
-    input: &[u8],
-    output: &mut [u8],
-) -> Result<Step, FetchError> {
-    let (mut available_in, mut consumed) = (input.len(), 0);
-    let (mut available_out, mut produced, mut total) = (output.len(), 0, 0);
-    let result = BrotliDecompressStream(
-        &mut available_in,
-        &mut consumed,
-        input,
-        &mut available_out,
-        &mut produced,
-        output,
-        &mut total,
-        state,
-    );
-    match result {
-        BrotliResult::ResultFailure => Err(decode_error("invalid brotli data")),
-        BrotliResult::ResultSuccess => Ok(Step { consumed, produced, is_end: true }),
-        BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {
-            Ok(Step { consumed, produced, is_end: false })
-        }
     }
 }
 

@@ -10,6 +10,7 @@ use http::{Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+#[cfg(feature = "socks")]
 use tokio_socks::tcp::Socks5Stream;
 use url::{Host, Url};
 
@@ -65,7 +66,10 @@ impl Proxy {
         let scheme = match url.scheme() {
             "http" => ProxyScheme::Http,
             "https" => ProxyScheme::Https,
-            "socks5" | "socks5h" => ProxyScheme::Socks5,
+            "socks5" | "socks5h" if cfg!(feature = "socks") => ProxyScheme::Socks5,
+            "socks5" | "socks5h" => {
+                return invalid("SOCKS needs the feature `socks`, without which this program was built");
+            }
             _ => return invalid("its scheme must be http, https, socks5 or socks5h"),
         };
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
@@ -133,6 +137,7 @@ impl Proxy {
     }
 
     /// Requests a tunnel to `target` from the SOCKS proxy at the other end of `stream` (RFC 1928, section 4).
+    #[cfg(feature = "socks")]
     pub(super) async fn socks_tunnel(
         &self,
         stream: AnyStream,
@@ -151,6 +156,16 @@ impl Proxy {
             Ok(stream) => Ok(Box::new(stream)),
             Err(error) => Err(self.error(socks_reason(&error), error)),
         }
+    }
+
+    /// Fails: [`Proxy::new`] has rejected the proxy.
+    #[cfg(not(feature = "socks"))]
+    pub(super) async fn socks_tunnel(
+        &self,
+        _stream: AnyStream,
+        _target: &Authority,
+    ) -> Result<AnyStream, FetchError> {
+        Err(self.error("this program was built without SOCKS", "enable the feature `socks`"))
     }
 
     fn connect_request(&self, target: Authority) -> Result<Request<Full<Bytes>>, FetchError> {
@@ -177,6 +192,7 @@ fn host(url: &Url) -> Option<Host> {
 }
 
 /// Returns the reason why a SOCKS proxy made no tunnel, without details of its network.
+#[cfg(feature = "socks")]
 fn socks_reason(error: &tokio_socks::Error) -> &'static str {
     use tokio_socks::Error;
     match error {

@@ -10,6 +10,7 @@ mod scroll;
 mod wait;
 mod write;
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -42,7 +43,8 @@ use crate::tagged::{self, Tagged};
 /// assert_eq!(actions, [Action::Click(click), Action::Wait(wait)]);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Action {
     /// Waits for a time or for an element.

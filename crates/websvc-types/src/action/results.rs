@@ -1,11 +1,13 @@
 //! Results of actions (specification, section 2.6).
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Results of the actions, in their order. A list is present if an action of its kind ran.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ActionResults {
     /// URLs of the screenshots; they expire after 24 hours.
@@ -23,7 +25,8 @@ pub struct ActionResults {
 }
 
 /// State of a page at a `scrape` action.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct ActionScrape {
     /// URL of the page at that time.
     pub url: String,
@@ -32,7 +35,8 @@ pub struct ActionScrape {
 }
 
 /// Return value of a script.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct JavascriptReturn {
     /// JavaScript type of the value: `string`, `number`, `boolean`, `object`, `undefined`.
     #[serde(rename = "type")]

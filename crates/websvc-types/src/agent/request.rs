@@ -1,5 +1,6 @@
 //! Request that starts an agent run.
 
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -30,28 +31,29 @@ use crate::scrape::{AuditMetadata, Location, ThreatProtection};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields, transform = add_client_spellings)]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields, transform = add_client_spellings))]
 pub struct AgentRequest {
     /// The task in words, 1 to 10000 characters.
-    #[schemars(length(min = AGENT_PROMPT_MIN_CHARS, max = AGENT_PROMPT_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = AGENT_PROMPT_MIN_CHARS, max = AGENT_PROMPT_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub prompt: String,
     /// URLs to start with, http or https, at most 100, each at most 8192 characters.
-    #[schemars(length(max = AGENT_URLS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = AGENT_URLS_MAX)))]
     pub urls: Option<Vec<String>>,
     /// JSON Schema of `data`. References must point into the schema itself. Default: a free object.
     pub schema: Option<Map<String, Value>>,
     /// True reads only the pages in `urls`: no search, and no other page of their sites. Default: false.
     #[serde(rename = "strictConstrainToURLs")]
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub strict_constrain_to_urls: Option<bool>,
     /// Maximum of credits, 1 to 1000000. A run that would need more fails, and costs nothing. Default: 2500.
-    #[schemars(range(min = AGENT_CREDITS_MIN, max = AGENT_CREDITS_MAX), extend("default" = AGENT_CREDITS_DEFAULT))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = AGENT_CREDITS_MIN, max = AGENT_CREDITS_MAX), extend("default" = AGENT_CREDITS_DEFAULT)))]
     pub max_credits: Option<u64>,
     /// Name of a model of the hosted service, at most 128 characters. It is repeated in the status; the run uses the model
     /// of the installation.
-    #[schemars(length(max = AGENT_MODEL_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = AGENT_MODEL_MAX_CHARS)))]
     pub model: Option<String>,
     /// Bound on steps and tokens. Default: medium.
     pub effort: Option<AgentEffort>,
@@ -61,18 +63,18 @@ pub struct AgentRequest {
     /// absent. Default: a new thread.
     pub thread_id: Option<String>,
     /// `extract` answers with `data`, `chat` also with a text in `message`. Default: extract.
-    #[schemars(extend("default" = "extract"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = "extract")))]
     pub mode: Option<AgentMode>,
     /// Paid data providers of the hosted service. Not available, and ignored with a warning.
     pub exchange: Option<Map<String, Value>>,
     /// Location that pages are visited from.
     pub location: Option<Location>,
     /// Must be false: the service stores a run until its result expires. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub zero_data_retention: Option<bool>,
     /// True lets the run use pages in a browser: click, type and submit. Needs a browser, and a key with the scope
     /// `interact`. Default: false, the run only reads.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub allow_interact: Option<bool>,
     /// Changes the threat protection of the team for this run.
     pub threat_protection: Option<ThreatProtection>,
@@ -85,6 +87,7 @@ pub struct AgentRequest {
 }
 
 /// Adds the spelling of a field that the official Rust client sends.
+#[cfg(feature = "schemars")]
 fn add_client_spellings(schema: &mut Schema) {
     let property = json!({
         "description": "Sent by the official Rust client: the same as `strictConstrainToURLs`.",
@@ -103,7 +106,8 @@ impl AgentRequest {
 }
 
 /// Bound on the steps and tokens of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentEffort {
     /// At most 10 steps and 100000 tokens.
@@ -116,7 +120,8 @@ pub enum AgentEffort {
 }
 
 /// Form of the answer of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentMode {
     /// Data.

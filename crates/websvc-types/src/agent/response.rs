@@ -1,17 +1,20 @@
 //! Responses about agent runs.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 
 use super::request::{AgentEffort, AgentMode};
 
 /// Response of `POST /v2/agent`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentStarted {
     /// Always true.
@@ -23,12 +26,13 @@ pub struct AgentStarted {
     /// Position of the run in its thread, from 1.
     pub thread_turn: u64,
     /// Problems that did not fail the request.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub warning: Option<String>,
 }
 
 /// Status of a run for polling clients.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentStatus {
     /// The run waits or works.
@@ -41,9 +45,10 @@ pub enum AgentStatus {
 
 /// Response of `GET /v2/agent/{id}`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct AgentStatusResponse {
     /// Always true, also for a failed run.
     pub success: bool,
@@ -84,7 +89,8 @@ pub struct AgentStatusResponse {
 }
 
 /// Response of `DELETE /v2/agent/{id}`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct CancelAgentResponse {
     /// Always true.
     pub success: bool,
@@ -92,20 +98,22 @@ pub struct CancelAgentResponse {
 
 /// Response of `GET /v2/agent`: runs of the team, the newest first.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct AgentList {
     /// Always true.
     pub success: bool,
     /// At most 20 runs.
     pub agents: Vec<AgentListItem>,
     /// URL of the next page. Only if there are more runs.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub next: Option<String>,
 }
 
 /// Run in a list.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentListItem {
     /// ID of the run.
@@ -117,7 +125,7 @@ pub struct AgentListItem {
     /// The `origin` of the request; `api` without one.
     pub origin: String,
     /// The `integration` of the request.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub integration: Option<String>,
     /// Marks of the hosted dashboard, which this service does not have.
     pub settings: AgentListSettings,
@@ -128,7 +136,8 @@ pub struct AgentListItem {
 }
 
 /// Marks of a run in a list.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct AgentListSettings {
     /// Always false.
     pub hidden: bool,
@@ -138,8 +147,9 @@ pub struct AgentListSettings {
 
 /// Options of a run in a list.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct AgentListOptions {
     /// The URLs of the run, with those that it inherited.
     pub urls: Option<Vec<String>>,

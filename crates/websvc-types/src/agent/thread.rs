@@ -1,5 +1,6 @@
 //! Threads: agent runs that continue each other.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -7,7 +8,8 @@ use serde_json::{Map, Value};
 use super::request::{AgentEffort, AgentMode};
 
 /// Response of `GET /v2/agent/threads/{id}`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct AgentThreadResponse {
     /// Always true.
     pub success: bool,
@@ -16,7 +18,8 @@ pub struct AgentThreadResponse {
 }
 
 /// Runs that continue each other.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentThread {
     /// ID of the thread.
@@ -32,7 +35,8 @@ pub struct AgentThread {
 }
 
 /// Status of a thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentThreadStatus {
     /// All its runs have ended.
@@ -42,7 +46,8 @@ pub enum AgentThreadStatus {
 }
 
 /// Run of a thread.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentThreadRun {
     /// ID of the run.
@@ -55,15 +60,15 @@ pub struct AgentThreadRun {
     pub prompt: String,
     /// The URLs of the run, with those that it inherited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<String>"))]
     pub urls: Option<Vec<String>>,
     /// The schema of the run, or the one that it inherited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Map<String, Value>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Map<String, Value>"))]
     pub schema: Option<Map<String, Value>>,
     /// The `effort` of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "AgentEffort")]
+    #[cfg_attr(feature = "schemars", schemars(with = "AgentEffort"))]
     pub effort: Option<AgentEffort>,
     /// Status of the run.
     pub status: AgentThreadRunStatus,
@@ -77,12 +82,13 @@ pub struct AgentThreadRun {
     pub message: Option<String>,
     /// The collected data. Only with `includeData`, and only of a run that succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Value")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Value"))]
     pub data: Option<Value>,
 }
 
 /// Status of a run in its thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AgentThreadRunStatus {
     /// The run waits or works.

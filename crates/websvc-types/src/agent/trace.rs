@@ -1,18 +1,21 @@
 //! Trace of an agent run: its events, and the snapshots of its data.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
 use crate::Viewport;
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 
 /// Response of `GET /v2/agent/{id}/trace`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct AgentTraceResponse {
     /// Always true.
     pub success: bool,
@@ -27,7 +30,8 @@ pub struct AgentTraceResponse {
 }
 
 /// Browser session that a run has open.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentBrowserSession {
     /// ID of the session.
@@ -39,7 +43,8 @@ pub struct AgentBrowserSession {
 }
 
 /// Response of `GET /v2/agent/{id}/snapshots/{snapshotId}`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSnapshotResponse {
     /// Always true.
@@ -53,7 +58,8 @@ pub struct AgentSnapshotResponse {
 }
 
 /// Event of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentEvent {
     /// Always 1.
@@ -75,7 +81,8 @@ pub struct AgentEvent {
 
 /// Agent of a run.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentIdentity {
     /// ID of the agent, unique in the run.
@@ -85,12 +92,13 @@ pub struct AgentIdentity {
     /// Name of the agent.
     pub name: String,
     /// ID of the agent that started it.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub parent_id: Option<String>,
 }
 
 /// Role of an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentRole {
     /// Works on the task of the run.
@@ -104,7 +112,8 @@ pub enum AgentRole {
 }
 
 /// Types of events of a run, with their fields.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum AgentEventDetail {
     /// The run has started to work.
@@ -200,7 +209,8 @@ pub enum AgentEventDetail {
 }
 
 /// Source of a cancellation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CancelReason {
     /// A request of the team.
@@ -208,7 +218,8 @@ pub enum CancelReason {
 }
 
 /// Outcome of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RunOutcome {
     /// The run has its data.
@@ -224,7 +235,8 @@ pub enum RunOutcome {
 }
 
 /// Outcome of an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AgentOutcome {
     /// The agent has its data.
@@ -238,7 +250,8 @@ pub enum AgentOutcome {
 }
 
 /// Phase of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentPhase {
     /// It begins.
@@ -250,7 +263,8 @@ pub enum AgentPhase {
 }
 
 /// Error in a trace.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct AgentError {
     /// Kind of the error.
     pub code: AgentErrorCode,
@@ -263,7 +277,8 @@ pub struct AgentError {
 }
 
 /// Kinds of errors in a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AgentErrorCode {
     /// A request cancelled the run.
@@ -279,7 +294,8 @@ pub enum AgentErrorCode {
 }
 
 /// Parts of the service that report errors of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentErrorSource {
     /// The model and the loop.
@@ -294,9 +310,10 @@ pub enum AgentErrorSource {
 
 /// Change of an artifact: `GET /v2/agent/{id}/snapshots/{snapshotId}` has its content.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct AgentArtifact {
     /// Kind of the content.
     pub kind: AgentArtifactKind,
@@ -317,7 +334,8 @@ pub struct AgentArtifact {
 }
 
 /// Kinds of artifacts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentArtifactKind {
     /// JSON text.
@@ -333,7 +351,8 @@ pub enum AgentArtifactKind {
 }
 
 /// Kinds of changes of an artifact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentArtifactChange {
     /// The first content.

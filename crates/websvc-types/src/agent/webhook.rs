@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,6 +10,7 @@ use serde_with_macros::skip_serializing_none;
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
+#[cfg(feature = "schemars")]
 use crate::scrape::add_header_patterns;
 use crate::url_or_options::UrlOrOptions;
 
@@ -17,24 +19,26 @@ pub type AgentWebhook = UrlOrOptions<AgentWebhookOptions>;
 
 /// URL and options of the webhook of an agent run.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct AgentWebhookOptions {
     /// URL that events are posted to, http or https, at most 8192 characters.
-    #[schemars(length(max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: String,
     /// Headers of every event, at most 65536 bytes. `Content-Type`, connection headers and the signature headers are
     /// not allowed.
-    #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns))]
     pub headers: Option<BTreeMap<String, String>>,
     /// Object that every event repeats, at most 16384 bytes of JSON.
     pub metadata: Option<Map<String, Value>>,
     /// Events to send, by short or full name; at least one. Default: all.
-    #[schemars(length(min = 1))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1)))]
     pub events: Option<Vec<AgentWebhookEvent>>,
 }
 
 /// Names of the events of an agent run, for the selection of events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub enum AgentWebhookEvent {
     /// The run has started to work.
     #[serde(rename = "started")]
@@ -73,24 +77,26 @@ pub type ExtractWebhook = UrlOrOptions<ExtractWebhookOptions>;
 
 /// URL and options of the webhook of an extraction.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct ExtractWebhookOptions {
     /// URL that events are posted to, http or https, at most 8192 characters.
-    #[schemars(length(max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: String,
     /// Headers of every event, at most 65536 bytes. `Content-Type`, connection headers and the signature headers are
     /// not allowed.
-    #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns))]
     pub headers: Option<BTreeMap<String, String>>,
     /// Object that every event repeats, at most 16384 bytes of JSON.
     pub metadata: Option<Map<String, Value>>,
     /// Events to send, by short or full name; at least one. Default: all.
-    #[schemars(length(min = 1))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1)))]
     pub events: Option<Vec<ExtractWebhookEvent>>,
 }
 
 /// Names of the events of an extraction, for the selection of events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub enum ExtractWebhookEvent {
     /// The extraction has started to work.
     #[serde(rename = "started")]
@@ -175,7 +181,8 @@ impl ExtractWebhookEvent {
 }
 
 /// Item of `data` of the event `agent.action`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentActionEvent {
     /// Credits that the run has counted before the action.
@@ -187,7 +194,8 @@ pub struct AgentActionEvent {
 }
 
 /// Item of `data` of the event `agent.completed`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCompletedEvent {
     /// Credits that the run was charged.
@@ -197,7 +205,8 @@ pub struct AgentCompletedEvent {
 }
 
 /// Item of `data` of the events `agent.failed` and `agent.cancelled`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentEndEvent {
     /// Always 0: only runs with data are charged.

@@ -1,5 +1,6 @@
 //! The format `attributes`.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,26 +9,29 @@ use crate::pattern::NOT_BLANK;
 
 /// Values of attributes of the elements that CSS selectors match. Official clients send this format; the specification does
 /// not have it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct Attributes {
     /// Selectors with the attributes to read, 1 to 50.
-    #[schemars(length(min = 1, max = ATTRIBUTE_SELECTORS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = ATTRIBUTE_SELECTORS_MAX)))]
     pub selectors: Vec<AttributeSelector>,
 }
 
 /// A CSS selector, and the attribute of its elements to read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct AttributeSelector {
     /// CSS selector of the elements, at most 2000 characters.
-    #[schemars(length(min = 1, max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub selector: String,
     /// Name of the attribute, such as `href`, at most 200 characters.
-    #[schemars(length(min = 1, max = ATTRIBUTE_NAME_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = ATTRIBUTE_NAME_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub attribute: String,
 }
 
 /// Values of an attribute of the elements that a selector matches.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[non_exhaustive]
 pub struct AttributeValues {
     /// Selector of the request.

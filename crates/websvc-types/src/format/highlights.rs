@@ -1,14 +1,16 @@
 //! The format `highlights`.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{QUESTION_MAX_CHARS, QUESTION_MIN_CHARS};
 
 /// Passages of the page that match a query, in `highlights` of the result.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct Highlights {
     /// Query, 1 to 10000 characters.
-    #[schemars(length(min = QUESTION_MIN_CHARS, max = QUESTION_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = QUESTION_MIN_CHARS, max = QUESTION_MAX_CHARS)))]
     pub query: String,
 }

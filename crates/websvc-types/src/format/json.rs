@@ -1,5 +1,6 @@
 //! The format `json`.
 
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,17 +11,19 @@ use crate::limits::PROMPT_MAX_CHARS;
 
 /// Data extracted by a language model, as JSON.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(transform = add_client_options)]
+#[cfg_attr(feature = "schemars", schemars(transform = add_client_options))]
 pub struct Json {
     /// JSON Schema of the data. References must point into the schema itself.
     pub schema: Option<Map<String, Value>>,
     /// Description of the data to extract, at most 10000 characters.
-    #[schemars(length(max = PROMPT_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = PROMPT_MAX_CHARS)))]
     pub prompt: Option<String>,
 }
 
+#[cfg(feature = "schemars")]
 fn add_client_options(schema: &mut Schema) {
     compat::add_json_options(schema);
 }

@@ -16,9 +16,11 @@ mod question;
 mod raw_base64;
 mod raw_html;
 mod screenshot;
+mod shorthand;
 mod summary;
 mod video;
 
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema};
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -42,7 +44,9 @@ pub use screenshot::Screenshot;
 pub use summary::Summary;
 pub use video::Video;
 
-use crate::bare_name::{self, BareName, with_names};
+#[cfg(feature = "schemars")]
+use crate::bare_name::with_names;
+use crate::bare_name::{self, BareName};
 use crate::compat;
 use crate::tagged::{self, Tagged};
 
@@ -60,9 +64,10 @@ use crate::tagged::{self, Tagged};
 /// assert_eq!(formats, [Format::Markdown(format::Markdown {}), Format::Question(question)]);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "camelCase")]
-#[schemars(transform = add_names)]
+#[cfg_attr(feature = "schemars", schemars(transform = add_names))]
 pub enum Format {
     /// Content as markdown.
     Markdown(Markdown),
@@ -121,6 +126,7 @@ const BARE_NAMES: &[&str] = &[
     "rawBase64",
 ];
 
+#[cfg(feature = "schemars")]
 fn add_names(schema: &mut Schema) {
     with_names(schema, BARE_NAMES, &[]);
     compat::add_formats(schema);

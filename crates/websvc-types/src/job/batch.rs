@@ -1,5 +1,6 @@
 //! Request of a batch: the pages of a list.
 
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -26,27 +27,28 @@ use crate::scrape::ScrapeOptions;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = add_rules)]
+#[cfg_attr(feature = "schemars", schemars(transform = add_rules))]
 pub struct BatchScrapeRequest {
     /// URLs of the pages, 1 to 10000, http or https, each at most 8192 characters. Without a scheme, `http://` is
     /// added. A URL that appears several times is fetched once and has a document for each entry.
-    #[schemars(length(min = BATCH_URLS_MIN, max = BATCH_URLS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = BATCH_URLS_MIN, max = BATCH_URLS_MAX)))]
     pub urls: Vec<String>,
     /// True skips invalid URLs and lists them in `invalidURLs` of the response; false rejects the request. Default:
     /// true.
     #[serde(rename = "ignoreInvalidURLs")]
-    #[schemars(extend("default" = true))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = true)))]
     pub ignore_invalid_urls: Option<bool>,
     /// ID of a running batch to which the pages are added, with the options of that batch. Default: a new batch.
-    #[schemars(extend("format" = "uuid"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("format" = "uuid")))]
     pub append_to_id: Option<String>,
     /// Maximum number of concurrent pages of this job, 1 to 1000, within the limit of the service. Default: that limit.
-    #[schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX)))]
     pub max_concurrency: Option<u32>,
     /// Must be false: the documents of a job are stored until it expires. True is rejected with 403. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub zero_data_retention: Option<bool>,
     /// Webhook that receives the events of the job. Default: none.
     pub webhook: Option<Webhook>,
@@ -64,6 +66,7 @@ impl BatchScrapeRequest {
 }
 
 /// Adds a spelling of the official Rust client.
+#[cfg(feature = "schemars")]
 fn add_rules(schema: &mut Schema) {
     let description = "Another spelling of `ignoreInvalidURLs`, which takes precedence.";
     let property = json!({ "type": ["boolean", "null"], "deprecated": true, "description": description });

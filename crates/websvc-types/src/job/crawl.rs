@@ -1,5 +1,6 @@
 //! Request of a crawl: the pages of a site.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
@@ -30,72 +31,73 @@ use crate::scrape::ScrapeOptions;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlRequest {
     /// Start URL, http or https, at most 8192 characters. Without a scheme, `http://` is added.
-    #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: String,
     /// Description of the wanted pages in words, at most 10000 characters. It is turned into options; options of the
     /// request take precedence.
-    #[schemars(length(max = PROMPT_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = PROMPT_MAX_CHARS)))]
     pub prompt: Option<String>,
     /// Crawls only pages whose path matches one of these regular expressions, at most 100 of 2000 bytes each. The start
     /// is always crawled.
-    #[schemars(length(max = CRAWL_PATTERNS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = CRAWL_PATTERNS_MAX)))]
     pub include_paths: Option<Vec<String>>,
     /// Excludes pages whose path matches one of these regular expressions, at most 100 of 2000 bytes each.
-    #[schemars(length(max = CRAWL_PATTERNS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = CRAWL_PATTERNS_MAX)))]
     pub exclude_paths: Option<Vec<String>>,
     /// Maximum distance from the start, in links; 0 crawls only the start. Default: no maximum.
-    #[schemars(range(max = u32::MAX))]
+    #[cfg_attr(feature = "schemars", schemars(range(max = u32::MAX)))]
     pub max_discovery_depth: Option<u32>,
     /// Maximum number of documents, 1 to 1000000. Default: 10000.
-    #[schemars(range(min = CRAWL_LIMIT_MIN, max = CRAWL_LIMIT_MAX), extend("default" = CRAWL_LIMIT_DEFAULT))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = CRAWL_LIMIT_MIN, max = CRAWL_LIMIT_MAX), extend("default" = CRAWL_LIMIT_DEFAULT)))]
     pub limit: Option<u64>,
     /// True also crawls pages outside the directory of the start. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub crawl_entire_domain: Option<bool>,
     /// True also crawls pages of other hosts. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub allow_external_links: Option<bool>,
     /// True also crawls pages of subdomains. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub allow_subdomains: Option<bool>,
     /// Must be false: a crawl always obeys robots.txt. True is rejected with 403. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub ignore_robots_txt: Option<bool>,
     /// User agent whose rules in robots.txt apply; requests are still sent as websvc. 403 if the team is not permitted to
     /// name one. Default: `websvc`.
-    #[schemars(length(min = 1, max = ROBOTS_AGENT_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = ROBOTS_AGENT_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub robots_user_agent: Option<String>,
     /// Use of the sitemaps of the site. Default: include.
-    #[schemars(extend("default" = "include"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = "include")))]
     pub sitemap: Option<SitemapMode>,
     /// True treats common spellings of a URL, such as with and without `www.`, as one page. Default: true.
     #[serde(rename = "deduplicateSimilarURLs")]
-    #[schemars(extend("default" = true))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = true)))]
     pub deduplicate_similar_urls: Option<bool>,
     /// True fetches URLs without their query. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub ignore_query_parameters: Option<bool>,
     /// True matches `includePaths` and `excludePaths` with the full URL, false with the path. Default: false.
     #[serde(rename = "regexOnFullURL")]
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub regex_on_full_url: Option<bool>,
     /// Delay between two pages, in seconds, above 0 and at most 60; pages are then fetched one after the other.
     /// Default: none.
-    #[schemars(range(max = CRAWL_DELAY_MAX_S), extend("exclusiveMinimum" = 0))]
+    #[cfg_attr(feature = "schemars", schemars(range(max = CRAWL_DELAY_MAX_S), extend("exclusiveMinimum" = 0)))]
     pub delay: Option<f64>,
     /// Maximum number of concurrent pages of this job, 1 to 1000, within the limit of the service. Default: that limit.
-    #[schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX)))]
     pub max_concurrency: Option<u32>,
     /// Webhook that receives the events of the job. Default: none.
     pub webhook: Option<Webhook>,
     /// Options of scraping each page. Without `formats`, a page is scraped as markdown.
     pub scrape_options: Option<ScrapeOptions>,
     /// Must be false: the documents of a job are stored until it expires. True is rejected with 403. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub zero_data_retention: Option<bool>,
     /// Name of the client. Accepted for compatibility and not used.
     pub origin: Option<String>,
@@ -112,7 +114,8 @@ impl CrawlRequest {
 }
 
 /// Response of `GET /v2/crawl/active`: running crawls of the team.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct ActiveCrawls {
     /// Always true.
     pub success: bool,
@@ -121,7 +124,8 @@ pub struct ActiveCrawls {
 }
 
 /// Running crawl.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct ActiveCrawl {
     /// ID of the job.
     pub id: String,

@@ -1,5 +1,6 @@
 //! Options that the prompt of a crawl can set, and their preview.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
@@ -13,14 +14,15 @@ use crate::pattern::NOT_BLANK;
 
 /// Request of `POST /v2/crawl/params-preview`: returns the options that a prompt sets, without a crawl.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlParamsRequest {
     /// Start URL of the crawl, http or https, at most 8192 characters. Without a scheme, `http://` is added.
-    #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: String,
     /// Description of the wanted pages in words, 1 to 10000 characters.
-    #[schemars(length(min = PROMPT_MIN_CHARS, max = PROMPT_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = PROMPT_MIN_CHARS, max = PROMPT_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub prompt: String,
     /// Name of the client. Accepted for compatibility and not used.
     pub origin: Option<String>,
@@ -30,19 +32,20 @@ pub struct CrawlParamsRequest {
 
 /// Options of a crawl that a prompt can set. Options that the prompt does not mention are absent.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlParams {
     /// Crawls only pages whose path matches one of these regular expressions.
-    #[schemars(length(max = CRAWL_PATTERNS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = CRAWL_PATTERNS_MAX)))]
     pub include_paths: Option<Vec<String>>,
     /// Excludes pages whose path matches one of these regular expressions.
-    #[schemars(length(max = CRAWL_PATTERNS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = CRAWL_PATTERNS_MAX)))]
     pub exclude_paths: Option<Vec<String>>,
     /// Maximum distance from the start, in links.
     pub max_discovery_depth: Option<u32>,
     /// Maximum number of documents.
-    #[schemars(range(min = CRAWL_LIMIT_MIN, max = CRAWL_LIMIT_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = CRAWL_LIMIT_MIN, max = CRAWL_LIMIT_MAX)))]
     pub limit: Option<u64>,
     /// True also crawls pages outside the directory of the start.
     pub crawl_entire_domain: Option<bool>,
@@ -55,25 +58,27 @@ pub struct CrawlParams {
     /// True fetches URLs without their query.
     pub ignore_query_parameters: Option<bool>,
     /// Delay between two pages, in seconds, above 0 and at most 60.
-    #[schemars(range(max = CRAWL_DELAY_MAX_S), extend("exclusiveMinimum" = 0))]
+    #[cfg_attr(feature = "schemars", schemars(range(max = CRAWL_DELAY_MAX_S), extend("exclusiveMinimum" = 0)))]
     pub delay: Option<f64>,
 }
 
 /// Response of `POST /v2/crawl/params-preview`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct CrawlParamsResponse {
     /// Always true.
     pub success: bool,
     /// Start URL and options.
     pub data: CrawlParamsData,
     /// Remarks about the interpretation of the prompt, and problems that did not fail the request.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub warning: Option<String>,
 }
 
 /// Start URL of a crawl, and the options that its prompt sets.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct CrawlParamsData {
     /// Start URL of the crawl, as sent.
     pub url: String,

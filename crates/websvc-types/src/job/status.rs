@@ -1,10 +1,12 @@
 //! State, documents and errors of jobs.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
 use super::crawl_params::CrawlParams;
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 use crate::search::PageContent;
 
@@ -22,8 +24,9 @@ use crate::search::PageContent;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct StartJobResponse {
     /// Always true.
     pub success: bool,
@@ -45,10 +48,11 @@ pub struct StartJobResponse {
 }
 
 /// State of a job, in the field `status`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 // The component `JobStatus` of the OpenAPI document is the response with this field.
-#[schemars(rename = "JobPhase")]
+#[cfg_attr(feature = "schemars", schemars(rename = "JobPhase"))]
 pub enum JobStatus {
     /// Pages are queued or in flight.
     #[default]
@@ -83,9 +87,10 @@ pub enum JobStatus {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct JobStatusResponse {
     /// Always true, also for a failed job.
     pub success: bool,
@@ -117,18 +122,20 @@ pub struct JobStatusResponse {
 
 /// Document of a job: a scraped page.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct JobDocument {
     /// Page in the requested formats.
     #[serde(flatten)]
     pub content: PageContent,
     /// Problems with this page that did not fail it.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub warning: Option<String>,
 }
 
 /// Response of `DELETE /v2/crawl/{id}` and `DELETE /v2/batch/scrape/{id}`, which cancel a job.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct CancelJobResponse {
     /// Always true.
     pub success: bool,
@@ -137,7 +144,8 @@ pub struct CancelJobResponse {
 }
 
 /// Response of `GET /v2/crawl/{id}/errors` and `GET /v2/batch/scrape/{id}/errors`: pages without a document.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct JobErrorsResponse {
     /// Always true; the asynchronous Python SDK requires it.
@@ -149,7 +157,8 @@ pub struct JobErrorsResponse {
 }
 
 /// Failed page of a job.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct JobFailure {
     /// ID of the page within the job.
     pub id: String,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,6 +10,7 @@ use serde_with_macros::skip_serializing_none;
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
+#[cfg(feature = "schemars")]
 use crate::scrape::add_header_patterns;
 use crate::url_or_options::UrlOrOptions;
 
@@ -34,24 +36,26 @@ pub type Webhook = UrlOrOptions<WebhookOptions>;
 
 /// URL and options of a webhook.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct WebhookOptions {
     /// URL that events are posted to, http or https, at most 8192 characters.
-    #[schemars(length(max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: String,
     /// Headers of every event, at most 65536 bytes. `Content-Type`, connection headers and the signature headers are
     /// not allowed.
-    #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns))]
     pub headers: Option<BTreeMap<String, String>>,
     /// Object that every event repeats, at most 16384 bytes of JSON.
     pub metadata: Option<Map<String, Value>>,
     /// Events to send, by short or full name; at least one. Default: all.
-    #[schemars(length(min = 1))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1)))]
     pub events: Option<Vec<WebhookEvent>>,
 }
 
 /// Names of job events, for the selection of events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub enum WebhookEvent {
     /// The job has started.
     #[serde(rename = "started")]
@@ -170,7 +174,8 @@ impl WebhookEvent {
 }
 
 /// Response of `GET /v2/webhooks/dead-letters`: events of the team that could not be delivered.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeadLettersResponse {
     /// Always true.
@@ -183,7 +188,8 @@ pub struct DeadLettersResponse {
 
 /// Dead letter: an event that could not be delivered.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookDeadLetter {
     /// ID of the event: `webhookId` of the event, and its header `webhook-id`.
@@ -198,7 +204,7 @@ pub struct WebhookDeadLetter {
     /// Number of delivery attempts.
     pub attempts: u32,
     /// HTTP status of the last attempt. Absent if there was no response.
-    #[schemars(with = "u16")]
+    #[cfg_attr(feature = "schemars", schemars(with = "u16"))]
     pub last_status: Option<u16>,
     /// Reason why the last attempt failed.
     pub last_error: String,
@@ -211,7 +217,8 @@ pub struct WebhookDeadLetter {
 }
 
 /// Response of the operations that retry or delete a dead letter.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct DeadLetterActionResponse {
     /// Always true.
     pub success: bool,

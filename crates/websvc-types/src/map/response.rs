@@ -1,9 +1,11 @@
 //! Response of a map.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 
 /// Response of `POST /v2/map`.
@@ -23,7 +25,8 @@ use crate::absent::absent_not_null;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MapResponse {
     /// Always true.
@@ -31,7 +34,7 @@ pub struct MapResponse {
     /// URLs of the site; with `search` the most relevant first.
     pub links: Vec<MapLink>,
     /// Problems that did not fail the request.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub warning: Option<String>,
     /// ID of the map.
     pub id: String,
@@ -41,8 +44,9 @@ pub struct MapResponse {
 
 /// URL of a site.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct MapLink {
     /// URL of the page.
     pub url: String,

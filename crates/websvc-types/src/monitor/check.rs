@@ -1,16 +1,19 @@
 //! Checks of a monitor (operations.md, section 3.4).
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 
 use super::notification::MonitorNotificationStatus;
 use super::target::MonitorTargetKind;
 
 /// Check of a monitor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MonitorCheck {
     /// ID of the check, a UUID.
@@ -50,7 +53,8 @@ pub struct MonitorCheck {
 }
 
 /// States of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MonitorCheckStatus {
     /// The check has not started.
@@ -70,7 +74,8 @@ pub enum MonitorCheckStatus {
 }
 
 /// Causes of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MonitorTrigger {
     /// The schedule.
@@ -80,7 +85,8 @@ pub enum MonitorTrigger {
 }
 
 /// States of the credits of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MonitorBillingStatus {
     /// The service does not count credits.
@@ -96,7 +102,8 @@ pub enum MonitorBillingStatus {
 }
 
 /// Number of pages of a check by status.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MonitorCheckSummary {
     /// Number of all pages.
@@ -115,9 +122,10 @@ pub struct MonitorCheckSummary {
 
 /// Result of a target of a check. Fields of other types of targets are absent.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct MonitorTargetResult {
     /// ID of the target.
     pub target_id: String,

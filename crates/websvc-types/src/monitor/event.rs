@@ -1,17 +1,20 @@
 //! Payloads of the events of a monitor: the item in `data` of a webhook event (operations.md, section 3.8).
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 
 use super::check::{MonitorCheckStatus, MonitorCheckSummary};
 use super::page::{MonitorJudgment, MonitorPageStatus};
 
 /// Item in `data` of the event `monitor.page`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MonitorPageEvent {
     /// ID of the monitor.
@@ -38,8 +41,9 @@ pub struct MonitorPageEvent {
 
 /// Changes of a page in an event.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct MonitorPageEventDiff {
     /// Unified diff of the markdown. Absent if only extracted data is compared.
     pub text: Option<String>,
@@ -49,7 +53,8 @@ pub struct MonitorPageEventDiff {
 }
 
 /// Item in `data` of the event `monitor.check.completed`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MonitorCheckEvent {
     /// ID of the monitor.

@@ -1,9 +1,11 @@
 //! Notifications of people about changes, and the outcome of their deliveries.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 use crate::limits::{
     EMAIL_MAX_CHARS, EMAIL_RECIPIENTS_MAX, EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS,
@@ -13,8 +15,9 @@ use crate::pattern::NOT_BLANK;
 
 /// Notifications of people about changes.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct MonitorNotification {
     /// Notification by email. Default: none.
     pub email: Option<EmailNotification>,
@@ -24,44 +27,47 @@ pub struct MonitorNotification {
 
 /// Notification by email.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct EmailNotification {
     /// True sends emails. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub enabled: Option<bool>,
     /// Addresses, at most 25. Each gets emails when its owner has confirmed it. An empty list counts as absent: then no
     /// emails are sent, because members of teams have no addresses.
-    #[schemars(length(max = EMAIL_RECIPIENTS_MAX), inner(length(max = EMAIL_MAX_CHARS)))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = EMAIL_RECIPIENTS_MAX), inner(length(max = EMAIL_MAX_CHARS))))]
     pub recipients: Option<Vec<String>>,
     /// True adds the diffs of up to five pages. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub include_diffs: Option<bool>,
 }
 
 /// Notification in Slack, or in a service with compatible incoming webhooks.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct SlackNotification {
     /// True sends messages. Requires `channelId` or `webhookUrl`. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub enabled: Option<bool>,
     /// ID of the channel, at most 64 characters.
-    #[schemars(length(max = SLACK_CHANNEL_ID_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = SLACK_CHANNEL_ID_MAX_CHARS)))]
     pub channel_id: Option<String>,
     /// Name of the channel, at most 128 characters.
-    #[schemars(length(max = SLACK_CHANNEL_NAME_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = SLACK_CHANNEL_NAME_MAX_CHARS)))]
     pub channel_name: Option<String>,
     /// URL of an incoming webhook, http or https, at most 8192 characters. Messages are sent only with this URL.
-    #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub webhook_url: Option<String>,
 }
 
 /// Subscription of an email address to a monitor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EmailSubscription {
     /// Address.
@@ -75,7 +81,8 @@ pub struct EmailSubscription {
 }
 
 /// States of a subscription.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EmailSubscriptionStatus {
     /// The owner of the address has not confirmed it.
@@ -87,7 +94,8 @@ pub enum EmailSubscriptionStatus {
 }
 
 /// Reasons why an address is a recipient.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EmailSubscriptionSource {
     /// It belongs to a member of the team.
@@ -99,15 +107,17 @@ pub enum EmailSubscriptionSource {
 }
 
 /// Request of `POST /v2/monitor/email/confirm` and `POST /v2/monitor/email/unsubscribe`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MonitorEmailRequest {
     /// Token of the link in the email, 16 to 64 characters.
-    #[schemars(length(min = EMAIL_TOKEN_MIN_CHARS, max = EMAIL_TOKEN_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = EMAIL_TOKEN_MIN_CHARS, max = EMAIL_TOKEN_MAX_CHARS)))]
     pub token: String,
 }
 
 /// Response of `POST /v2/monitor/email/confirm` and `POST /v2/monitor/email/unsubscribe`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MonitorEmailResponse {
     /// Always true.
@@ -121,7 +131,8 @@ pub struct MonitorEmailResponse {
 }
 
 /// States of a subscription after a request of its owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MonitorEmailResult {
     /// The address gets notifications.
@@ -132,8 +143,9 @@ pub enum MonitorEmailResult {
 
 /// Outcome of the notifications of a check. Absent parts were not configured.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct MonitorNotificationStatus {
     /// Events to the webhook.
     pub webhook: Option<WebhookDelivery>,
@@ -145,9 +157,10 @@ pub struct MonitorNotificationStatus {
 
 /// Outcome of the events of a check to the webhook.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct WebhookDelivery {
     /// True if an event was to be sent.
     pub attempted: bool,
@@ -169,7 +182,8 @@ pub struct WebhookDelivery {
 
 /// Outcome of the emails of a check.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct EmailDelivery {
     /// True if an email was to be sent.
     pub attempted: bool,
@@ -178,19 +192,20 @@ pub struct EmailDelivery {
     /// Addresses of the emails.
     pub recipients: Vec<String>,
     /// Reason why an email was not sent.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub error: Option<String>,
 }
 
 /// Outcome of the message of a check in Slack.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct SlackDelivery {
     /// True if a message was to be sent.
     pub attempted: bool,
     /// True if the message was sent.
     pub success: bool,
     /// Reason why the message was not sent.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub error: Option<String>,
 }

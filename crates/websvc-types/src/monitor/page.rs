@@ -1,17 +1,20 @@
 //! Pages of a check, with their diffs and judgments (operations.md, sections 3.4 to 3.7).
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_with_macros::skip_serializing_none;
 
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 
 use super::check::MonitorCheck;
 
 /// Check of a monitor, and its pages.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MonitorCheckDetail {
     /// The check, at the top level of the object.
     #[serde(flatten)]
@@ -19,12 +22,13 @@ pub struct MonitorCheckDetail {
     /// Pages of the check, in the order in which they were done.
     pub pages: Vec<MonitorCheckPage>,
     /// URL of the next pages. Absent unless further pages are done.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub next: Option<String>,
 }
 
 /// Page of a check.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MonitorCheckPage {
     /// ID of the page in this check.
@@ -49,7 +53,7 @@ pub struct MonitorCheckPage {
     pub diff: Option<MonitorPageDiff>,
     /// Extracted data of the page. Absent unless the target extracts data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "MonitorPageSnapshot")]
+    #[cfg_attr(feature = "schemars", schemars(with = "MonitorPageSnapshot"))]
     pub snapshot: Option<MonitorPageSnapshot>,
     /// Judgment of the changes. Null if they were not judged.
     pub judgment: Option<MonitorJudgment>,
@@ -58,7 +62,8 @@ pub struct MonitorCheckPage {
 }
 
 /// Results of the comparison of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MonitorPageStatus {
     /// The page did not change.
@@ -75,7 +80,8 @@ pub enum MonitorPageStatus {
 
 /// Further information about a page of a check: of a scraped page, or of a search result.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MonitorPageMetadata {
     /// Title of the page.
@@ -105,7 +111,8 @@ pub struct MonitorPageMetadata {
 }
 
 /// States of a search result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MonitorSearchStatus {
     /// The result is new, and meaningful or not judged.
@@ -122,8 +129,9 @@ pub enum MonitorSearchStatus {
 
 /// Changes of a page.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct MonitorPageDiff {
     /// Unified diff of the markdown. Absent if only extracted data is compared.
     pub text: Option<String>,
@@ -133,14 +141,16 @@ pub struct MonitorPageDiff {
 }
 
 /// Extracted data of a page.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MonitorPageSnapshot {
     /// The data. A value that is not an object is in the field `value`.
     pub json: Map<String, Value>,
 }
 
 /// Judgment of the changes of a page by the goal of the monitor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MonitorJudgment {
     /// True if the changes matter.
@@ -157,7 +167,8 @@ pub struct MonitorJudgment {
 }
 
 /// Confidence of a judgment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MonitorConfidence {
     /// High.
@@ -169,7 +180,8 @@ pub enum MonitorConfidence {
 }
 
 /// Change that matters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MeaningfulChange {
     /// Kind of the change.
     #[serde(rename = "type")]
@@ -183,7 +195,8 @@ pub struct MeaningfulChange {
 }
 
 /// Kinds of changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MeaningfulChangeKind {
     /// Content was added.

@@ -1,5 +1,6 @@
 //! Requests that create, change and run a monitor (operations.md, section 3.2).
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_with_macros::skip_serializing_none;
@@ -39,31 +40,32 @@ use crate::pattern::NOT_BLANK;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct CreateMonitorRequest {
     /// Name of the monitor, 1 to 256 characters.
-    #[schemars(length(min = MONITOR_NAME_MIN_CHARS, max = MONITOR_NAME_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = MONITOR_NAME_MIN_CHARS, max = MONITOR_NAME_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub name: String,
     /// Times of the checks.
     pub schedule: MonitorRequestSchedule,
     /// Pages, sites and searches to check, 1 to 50.
-    #[schemars(length(min = MONITOR_TARGETS_MIN, max = MONITOR_TARGETS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = MONITOR_TARGETS_MIN, max = MONITOR_TARGETS_MAX)))]
     pub targets: Vec<MonitorTarget>,
     /// Webhook that receives the events of the monitor. Default: none.
     pub webhook: Option<MonitorWebhook>,
     /// Notifications of people. Default: none.
     pub notification: Option<MonitorNotification>,
     /// Days for which checks with their diffs are stored, 1 to 365. Default: 30.
-    #[schemars(
+    #[cfg_attr(feature = "schemars", schemars(
         range(min = MONITOR_RETENTION_MIN_DAYS, max = MONITOR_RETENTION_MAX_DAYS),
         extend("default" = MONITOR_RETENTION_DEFAULT_DAYS)
-    )]
+    ))]
     pub retention_days: Option<u32>,
     /// Description of the changes that matter, at most 2000 characters; blank counts as absent. A language model then
     /// judges each change. Default: none.
-    #[schemars(length(max = MONITOR_GOAL_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = MONITOR_GOAL_MAX_CHARS)))]
     pub goal: Option<String>,
     /// True judges changes by the goal. Default: true if there is a goal.
     pub judge_enabled: Option<bool>,
@@ -75,18 +77,19 @@ pub struct CreateMonitorRequest {
 
 /// Times of the checks of a monitor: a cron expression or a text, in a time zone.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct MonitorRequestSchedule {
     /// Cron expression with five fields, such as `0 9 * * 1-5`, at most 128 characters. Either this or `text` is
     /// required for a new monitor.
-    #[schemars(length(max = SCHEDULE_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = SCHEDULE_MAX_CHARS)))]
     pub cron: Option<String>,
     /// Schedule in words, such as `every day at 9:00`, at most 128 characters.
-    #[schemars(length(max = SCHEDULE_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = SCHEDULE_MAX_CHARS)))]
     pub text: Option<String>,
     /// Name of an IANA time zone, such as `Europe/Berlin`, at most 128 characters. Default: UTC.
-    #[schemars(length(max = SCHEDULE_MAX_CHARS), extend("default" = "UTC"))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = SCHEDULE_MAX_CHARS), extend("default" = "UTC")))]
     pub timezone: Option<String>,
 }
 
@@ -104,12 +107,13 @@ pub struct MonitorRequestSchedule {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct UpdateMonitorRequest {
     /// Name of the monitor, 1 to 256 characters.
-    #[schemars(length(min = MONITOR_NAME_MIN_CHARS, max = MONITOR_NAME_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = MONITOR_NAME_MIN_CHARS, max = MONITOR_NAME_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub name: Option<String>,
     /// State of the monitor: a paused one has no scheduled checks and cannot be run.
     pub status: Option<MonitorStateRequest>,
@@ -118,20 +122,20 @@ pub struct UpdateMonitorRequest {
     pub schedule: Option<MonitorRequestSchedule>,
     /// Pages, sites and searches to check, 1 to 50, instead of the present ones. A target keeps its history if its
     /// `id` is sent back.
-    #[schemars(length(min = MONITOR_TARGETS_MIN, max = MONITOR_TARGETS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = MONITOR_TARGETS_MIN, max = MONITOR_TARGETS_MAX)))]
     pub targets: Option<Vec<MonitorTarget>>,
     /// Webhook that receives the events of the monitor; null removes it.
     #[serde(default, deserialize_with = "present")]
-    #[schemars(with = "Option<MonitorWebhook>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<MonitorWebhook>"))]
     pub webhook: Option<Option<MonitorWebhook>>,
     /// Notifications of people. `email` and `slack` each replace the present settings; an absent one stays.
     pub notification: Option<MonitorNotification>,
     /// Days for which checks with their diffs are stored, 1 to 365.
-    #[schemars(range(min = MONITOR_RETENTION_MIN_DAYS, max = MONITOR_RETENTION_MAX_DAYS))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = MONITOR_RETENTION_MIN_DAYS, max = MONITOR_RETENTION_MAX_DAYS)))]
     pub retention_days: Option<u32>,
     /// Description of the changes that matter, at most 2000 characters; null or blank removes it.
     #[serde(default, deserialize_with = "present")]
-    #[schemars(with = "Option<String>", length(max = MONITOR_GOAL_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<String>", length(max = MONITOR_GOAL_MAX_CHARS)))]
     pub goal: Option<Option<String>>,
     /// True judges changes by the goal.
     pub judge_enabled: Option<bool>,
@@ -142,7 +146,8 @@ pub struct UpdateMonitorRequest {
 }
 
 /// States that a request can set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MonitorStateRequest {
     /// Checks run by the schedule.
@@ -153,8 +158,9 @@ pub enum MonitorStateRequest {
 
 /// Request of `POST /v2/monitor/{id}/run`: starts a check. The body may be empty.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct RunMonitorRequest {
     /// Name of the client. Accepted for compatibility and not used.
     pub origin: Option<String>,

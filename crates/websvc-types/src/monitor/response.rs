@@ -1,5 +1,6 @@
 //! Monitors in responses, and the bodies of all responses about them.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
@@ -11,7 +12,8 @@ use super::target::MonitorTarget;
 use super::webhook::MonitorWebhookOptions;
 
 /// Monitor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Monitor {
     /// ID of the monitor, a UUID.
@@ -51,16 +53,17 @@ pub struct Monitor {
     /// URL of the Atom feed of the checks that found something. It contains a token, with which the feed can be
     /// read without a key. Absent in lists of monitors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub feed_url: Option<String>,
     /// Subscriptions of the email addresses. Absent in lists of monitors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<EmailSubscription>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<EmailSubscription>"))]
     pub email_recipient_subscriptions: Option<Vec<EmailSubscription>>,
 }
 
 /// States of a monitor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MonitorStatus {
     /// Checks run by the schedule.
@@ -72,7 +75,8 @@ pub enum MonitorStatus {
 }
 
 /// Times of the checks of a monitor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MonitorSchedule {
     /// Cron expression with five fields.
     pub cron: String,
@@ -82,19 +86,21 @@ pub struct MonitorSchedule {
 
 /// Response of the operations that create, return and change a monitor.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MonitorResponse {
     /// Always true.
     pub success: bool,
     /// The monitor.
     pub data: Monitor,
     /// Problems that did not fail the request. Absent if there are none.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub warning: Option<String>,
 }
 
 /// Response of `GET /v2/monitor`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MonitorListResponse {
     /// Always true.
     pub success: bool,
@@ -103,14 +109,16 @@ pub struct MonitorListResponse {
 }
 
 /// Response of `DELETE /v2/monitor/{id}`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct DeleteMonitorResponse {
     /// Always true.
     pub success: bool,
 }
 
 /// Response of `POST /v2/monitor/{id}/run`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct RunMonitorResponse {
     /// Always true.
     pub success: bool,
@@ -121,7 +129,8 @@ pub struct RunMonitorResponse {
 }
 
 /// Response of `GET /v2/monitor/{id}/checks`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MonitorCheckListResponse {
     /// Always true.
     pub success: bool,
@@ -131,12 +140,13 @@ pub struct MonitorCheckListResponse {
 
 /// Response of `GET /v2/monitor/{id}/checks/{checkId}`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct MonitorCheckResponse {
     /// Always true.
     pub success: bool,
     /// URL of the next pages of the check. Absent unless further pages are done.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub next: Option<String>,
     /// The check and its pages.
     pub data: MonitorCheckDetail,

@@ -1,5 +1,6 @@
 //! Targets of a monitor: pages, a site, or searches.
 
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -16,11 +17,13 @@ use crate::limits::{
 };
 use crate::pattern::NOT_BLANK;
 use crate::scrape::ScrapeOptions;
+#[cfg(feature = "schemars")]
 use crate::search::exclude_two_lists_of_domains;
 use crate::tagged::{self, Tagged};
 
 /// Target of a monitor: an object with `type` and the fields of that type.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum MonitorTarget {
     /// Single pages.
@@ -32,7 +35,8 @@ pub enum MonitorTarget {
 }
 
 /// Types of targets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MonitorTargetKind {
     /// Single pages.
@@ -45,18 +49,19 @@ pub enum MonitorTargetKind {
 
 /// Single pages.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct ScrapeTarget {
     /// ID of the target, a UUID. Default: a new one.
-    #[schemars(extend("format" = "uuid"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("format" = "uuid")))]
     pub id: Option<String>,
     /// URLs of the pages, http or https, 1 to 10000, each at most 8192 characters.
-    #[schemars(
+    #[cfg_attr(feature = "schemars", schemars(
         length(min = MONITOR_URLS_MIN, max = MONITOR_URLS_MAX),
         inner(length(max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))
-    )]
+    ))]
     pub urls: Vec<String>,
     /// Options of scraping each page. The format markdown is always added, and `maxAge` is 0 by default.
     pub scrape_options: Option<ScrapeOptions>,
@@ -64,15 +69,16 @@ pub struct ScrapeTarget {
 
 /// Pages of a site.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct CrawlTarget {
     /// ID of the target, a UUID. Default: a new one.
-    #[schemars(extend("format" = "uuid"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("format" = "uuid")))]
     pub id: Option<String>,
     /// Start URL, http or https, at most 8192 characters. Without a scheme, `http://` is added.
-    #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: String,
     /// Options of the crawl. Unknown ones are ignored.
     pub crawl_options: Option<MonitorCrawlOptions>,
@@ -82,95 +88,98 @@ pub struct CrawlTarget {
 
 /// Options of a crawl, as in `POST /v2/crawl`.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MonitorCrawlOptions {
     /// Crawls only pages whose path matches one of these regular expressions, at most 100 of 2000 bytes each. The start
     /// is always crawled.
-    #[schemars(length(max = CRAWL_PATTERNS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = CRAWL_PATTERNS_MAX)))]
     pub include_paths: Option<Vec<String>>,
     /// Excludes pages whose path matches one of these regular expressions, at most 100 of 2000 bytes each.
-    #[schemars(length(max = CRAWL_PATTERNS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = CRAWL_PATTERNS_MAX)))]
     pub exclude_paths: Option<Vec<String>>,
     /// Maximum distance from the start, in links; 0 crawls only the start. Default: no maximum.
-    #[schemars(range(max = u32::MAX))]
+    #[cfg_attr(feature = "schemars", schemars(range(max = u32::MAX)))]
     pub max_discovery_depth: Option<u32>,
     /// Maximum number of documents, 1 to 1000000. Default: 10000.
-    #[schemars(range(min = CRAWL_LIMIT_MIN, max = CRAWL_LIMIT_MAX), extend("default" = CRAWL_LIMIT_DEFAULT))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = CRAWL_LIMIT_MIN, max = CRAWL_LIMIT_MAX), extend("default" = CRAWL_LIMIT_DEFAULT)))]
     pub limit: Option<u64>,
     /// True also crawls pages outside the directory of the start. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub crawl_entire_domain: Option<bool>,
     /// True also crawls pages of other hosts. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub allow_external_links: Option<bool>,
     /// True also crawls pages of subdomains. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub allow_subdomains: Option<bool>,
     /// Must be false: a crawl always obeys robots.txt. True is rejected with 403. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub ignore_robots_txt: Option<bool>,
     /// User agent whose rules in robots.txt apply; requests are still sent as websvc. 403 if the team is not permitted to
     /// name one. Default: `websvc`.
-    #[schemars(length(min = 1, max = ROBOTS_AGENT_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = ROBOTS_AGENT_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub robots_user_agent: Option<String>,
     /// Use of the sitemaps of the site. Default: include.
-    #[schemars(extend("default" = "include"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = "include")))]
     pub sitemap: Option<SitemapMode>,
     /// True treats common spellings of a URL, such as with and without `www.`, as one page. Default: true.
     #[serde(rename = "deduplicateSimilarURLs")]
-    #[schemars(extend("default" = true))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = true)))]
     pub deduplicate_similar_urls: Option<bool>,
     /// True fetches URLs without their query. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub ignore_query_parameters: Option<bool>,
     /// True matches `includePaths` and `excludePaths` with the full URL, false with the path. Default: false.
     #[serde(rename = "regexOnFullURL")]
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub regex_on_full_url: Option<bool>,
     /// Delay between two pages, in seconds, above 0 and at most 60; pages are then fetched one after the other.
     /// Default: none.
-    #[schemars(range(max = CRAWL_DELAY_MAX_S), extend("exclusiveMinimum" = 0))]
+    #[cfg_attr(feature = "schemars", schemars(range(max = CRAWL_DELAY_MAX_S), extend("exclusiveMinimum" = 0)))]
     pub delay: Option<f64>,
     /// Maximum number of concurrent pages of a check, 1 to 1000, within the limit of the service. Default: that limit.
-    #[schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX)))]
     pub max_concurrency: Option<u32>,
 }
 
 /// Results of searches.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields, transform = add_search_rules)]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields, transform = add_search_rules))]
 pub struct SearchTarget {
     /// ID of the target, a UUID. Default: a new one.
-    #[schemars(extend("format" = "uuid"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("format" = "uuid")))]
     pub id: Option<String>,
     /// Queries, 1 to 12 of 1 to 256 characters. Their results are merged.
-    #[schemars(
+    #[cfg_attr(feature = "schemars", schemars(
         length(min = MONITOR_QUERIES_MIN, max = MONITOR_QUERIES_MAX),
         inner(length(min = MONITOR_QUERY_MIN_CHARS, max = MONITOR_QUERY_MAX_CHARS), regex(pattern = NOT_BLANK))
-    )]
+    ))]
     pub queries: Vec<String>,
     /// Age of the results. Default: 24h.
-    #[schemars(extend("default" = "24h"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = "24h")))]
     pub search_window: Option<SearchWindow>,
     /// Only results of these hosts and their subdomains, at most 50. Cannot be combined with `excludeDomains`.
-    #[schemars(length(max = MONITOR_DOMAINS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = MONITOR_DOMAINS_MAX)))]
     pub include_domains: Option<Vec<String>>,
     /// No results of these hosts and their subdomains, at most 50.
-    #[schemars(length(max = MONITOR_DOMAINS_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = MONITOR_DOMAINS_MAX)))]
     pub exclude_domains: Option<Vec<String>>,
     /// Maximum number of results of all queries together, 1 to 50. Default: 10.
-    #[schemars(
+    #[cfg_attr(feature = "schemars", schemars(
         range(min = MONITOR_RESULTS_MIN, max = MONITOR_RESULTS_MAX),
         extend("default" = MONITOR_RESULTS_DEFAULT)
-    )]
+    ))]
     pub max_results: Option<u32>,
 }
 
 /// Maximum age of search results.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub enum SearchWindow {
     /// Five minutes.
     #[serde(rename = "5m")]
@@ -250,6 +259,7 @@ impl<'de> Tagged<'de> for MonitorTarget {
 }
 
 /// Adds the rule of lists of domains, and fields of older clients, which have no effect.
+#[cfg(feature = "schemars")]
 fn add_search_rules(schema: &mut Schema) {
     exclude_two_lists_of_domains(schema);
     for name in MONITOR_SEARCH_OPTIONS {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
+#[cfg(feature = "schemars")]
 use crate::scrape::add_header_patterns;
 use crate::url_or_options::UrlOrOptions;
 
@@ -16,26 +18,28 @@ pub type MonitorWebhook = UrlOrOptions<MonitorWebhookOptions>;
 
 /// URL and options of the webhook of a monitor.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct MonitorWebhookOptions {
     /// URL that events are posted to, http or https, at most 8192 characters.
-    #[schemars(length(max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: String,
     /// Headers of every event, at most 65536 bytes. `Content-Type`, connection headers and the signature headers are
     /// not allowed.
-    #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns))]
     pub headers: Option<BTreeMap<String, String>>,
     /// Texts that every event repeats, at most 16384 bytes of JSON.
-    #[schemars(with = "Option<BTreeMap<String, Option<String>>>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<BTreeMap<String, Option<String>>>"))]
     pub metadata: Option<BTreeMap<String, String>>,
     /// Events to send; at least one. Default: all.
-    #[schemars(length(min = 1))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1)))]
     pub events: Option<Vec<MonitorEventKind>>,
 }
 
 /// Events of a monitor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub enum MonitorEventKind {
     /// A page of a check is done.
     #[serde(rename = "monitor.page")]

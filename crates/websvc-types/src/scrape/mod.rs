@@ -16,6 +16,7 @@ mod viewport;
 pub use audit::AuditMetadata;
 pub use location::Location;
 pub use options::ScrapeOptions;
+#[cfg(feature = "schemars")]
 pub(crate) use options::add_header_patterns;
 pub use parse::{
     ParseFormat, ParseFormatList, ParseFormats, ParseOptions, ParseUploadRequest, UploadUrl,

@@ -1,12 +1,15 @@
 //! Parsers of files that are not web pages.
 
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
-use crate::bare_name::{self, BareName, with_names};
+#[cfg(feature = "schemars")]
+use crate::bare_name::with_names;
+use crate::bare_name::{self, BareName};
 use crate::compat;
 use crate::limits::{MAX_PAGES_MAX, MAX_PAGES_MIN};
 
@@ -22,33 +25,35 @@ use crate::limits::{MAX_PAGES_MAX, MAX_PAGES_MIN};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(remote = "Self", rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(transform = add_names)]
+#[cfg_attr(feature = "schemars", schemars(transform = add_names))]
 pub struct Parser {
     /// File type.
     #[serde(rename = "type")]
     pub kind: ParserKind,
     /// Method of text extraction. Default: auto.
-    #[schemars(extend("default" = "auto"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = "auto")))]
     pub mode: Option<ParserMode>,
     /// Maximum number of pages to read, 1 to 10000. Default: all.
-    #[schemars(range(min = MAX_PAGES_MIN, max = MAX_PAGES_MAX))]
+    #[cfg_attr(feature = "schemars", schemars(range(min = MAX_PAGES_MIN, max = MAX_PAGES_MAX)))]
     pub max_pages: Option<u32>,
     /// True also returns the markdown of each page, in `pages`. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub pages: Option<bool>,
     /// True separates the pages in the markdown by a line and a comment with the number of the page that follows.
     /// Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub page_markers: Option<bool>,
     /// True also returns the blocks of each page with their places, in `blocks`. Default: false.
-    #[schemars(extend("default" = false))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub blocks: Option<bool>,
 }
 
 /// File types with a parser.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ParserKind {
     /// PDF; costs 1 credit per page.
@@ -56,7 +61,8 @@ pub enum ParserKind {
 }
 
 /// Methods of text extraction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ParserMode {
     /// Reads only the embedded text.
@@ -75,6 +81,7 @@ impl Parser {
     }
 }
 
+#[cfg(feature = "schemars")]
 fn add_names(schema: &mut Schema) {
     compat::add_parser_options(schema);
     with_names(schema, &["pdf"], compat::PARSERS);

@@ -1,13 +1,15 @@
 //! Proxy tiers.
 
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Proxy tier that fetches a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = add_alias)]
+#[cfg_attr(feature = "schemars", schemars(transform = add_alias))]
 pub enum Proxy {
     /// Fast; for sites with no or basic bot protection.
     Basic,
@@ -19,6 +21,7 @@ pub enum Proxy {
 }
 
 /// Adds the older name of `enhanced`, which official clients still send.
+#[cfg(feature = "schemars")]
 fn add_alias(schema: &mut Schema) {
     if let Some(Value::Array(names)) = schema.get_mut("oneOf") {
         names.push(

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
@@ -31,21 +32,23 @@ pub enum RedactPii {
 
 /// Options of the removal of personal data.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RedactOptions {
     /// Method of detection. Default: accurate.
-    #[schemars(extend("default" = "accurate"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = "accurate")))]
     pub mode: Option<RedactMode>,
     /// Kinds of personal data to remove; an empty list means all. Default: all.
     pub entities: Option<Vec<RedactEntity>>,
     /// Replacement of removed data. Default: tag.
-    #[schemars(extend("default" = "tag"))]
+    #[cfg_attr(feature = "schemars", schemars(extend("default" = "tag")))]
     pub replace_style: Option<ReplaceStyle>,
 }
 
 /// Methods of detecting personal data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RedactMode {
     /// Uses a model, for precision.
@@ -57,7 +60,8 @@ pub enum RedactMode {
 }
 
 /// Kinds of personal data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum RedactEntity {
     /// Names of people.
@@ -75,7 +79,8 @@ pub enum RedactEntity {
 }
 
 /// Replacements of personal data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ReplaceStyle {
     /// A placeholder such as `<EMAIL>`.
@@ -119,6 +124,7 @@ impl<'de> Visitor<'de> for RedactVisitor {
     }
 }
 
+#[cfg(feature = "schemars")]
 impl JsonSchema for RedactPii {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "RedactPii".into()

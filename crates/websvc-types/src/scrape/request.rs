@@ -1,5 +1,6 @@
 //! Request of a scrape: the URL of the page and the options (clients.md, section 2.2).
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
@@ -30,11 +31,12 @@ use crate::pattern::NOT_BLANK;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ScrapeRequest {
     /// URL of the page, http or https, at most 8192 characters. Without a scheme, `http://` is added.
-    #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: String,
     /// True stores nothing of the request; 403 if the team is not permitted to use it. Default: the setting of the
     /// team.

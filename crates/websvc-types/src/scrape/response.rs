@@ -1,5 +1,6 @@
 //! Response of a scrape.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
@@ -21,13 +22,14 @@ use crate::search::PageContent;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct ScrapeResponse {
     /// Always true.
     pub success: bool,
     /// Page in the requested formats. `metadata.scrapeId` is the ID for `GET /v2/scrape/{id}`.
     pub data: PageContent,
     /// Problems that did not fail the request; `data.warning` has the same text.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub warning: Option<String>,
 }

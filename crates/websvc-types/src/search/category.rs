@@ -1,5 +1,6 @@
 //! Page categories of a search.
 
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, IgnoredAny, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -60,6 +61,7 @@ impl<'de> Tagged<'de> for Category {
     }
 }
 
+#[cfg(feature = "schemars")]
 impl JsonSchema for Category {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Category".into()

@@ -9,6 +9,7 @@ mod source;
 pub use category::Category;
 pub use enterprise::RetentionOption;
 pub use request::SearchRequest;
+#[cfg(feature = "schemars")]
 pub(crate) use request::exclude_two_lists_of_domains;
 pub use response::{ImageResult, NewsResult, PageContent, SearchData, SearchResponse, WebResult};
 pub use source::{Source, SourceKind};

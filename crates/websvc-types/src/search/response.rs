@@ -2,12 +2,14 @@
 //!
 //! A field that was not requested is absent, never null: official clients recognize a scraped result by its fields.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
 use super::Category;
+#[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 use crate::action::ActionResults;
 use crate::branding::PageBranding;
@@ -38,7 +40,8 @@ use crate::video::PageVideo;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SearchResponse {
     /// Always true.
@@ -55,9 +58,10 @@ pub struct SearchResponse {
 
 /// Results of a search by source. A source is present if it was requested and could be searched.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(default)]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct SearchData {
     /// Web pages, the most relevant first.
     pub web: Option<Vec<WebResult>>,
@@ -69,7 +73,8 @@ pub struct SearchData {
 
 /// Web page found by a search.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct WebResult {
     /// Title of the page.
     #[serde(default)]
@@ -80,7 +85,7 @@ pub struct WebResult {
     /// URL of the page.
     pub url: String,
     /// Category of the page, if the request has `categories`.
-    #[schemars(with = "Category")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Category"))]
     pub category: Option<Category>,
     /// Scraped content, if the request has formats.
     #[serde(flatten)]
@@ -89,9 +94,10 @@ pub struct WebResult {
 
 /// Image found by a search.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = absent_not_null)]
+#[cfg_attr(feature = "schemars", schemars(transform = absent_not_null))]
 pub struct ImageResult {
     /// Title of the image.
     #[serde(default)]
@@ -113,7 +119,8 @@ pub struct ImageResult {
 
 /// News article found by a search.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NewsResult {
     /// Title of the article.
@@ -126,10 +133,10 @@ pub struct NewsResult {
     #[serde(default)]
     pub url: String,
     /// Date of the article, ISO 8601.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub date: Option<String>,
     /// URL of the article's image.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub image_url: Option<String>,
     /// Position in the list, from 1.
     #[serde(default)]
@@ -141,7 +148,8 @@ pub struct NewsResult {
 
 /// Scraped page: the requested formats, and metadata. Formats that were not requested are absent.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PageContent {
     /// Content as markdown.
@@ -151,10 +159,10 @@ pub struct PageContent {
     /// Page as received, decoded to UTF-8.
     pub raw_html: Option<String>,
     /// Absolute URLs of the links in the content, each once.
-    #[schemars(with = "Vec<String>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<String>"))]
     pub links: Option<Vec<String>>,
     /// Absolute URLs of the images of the page, each once.
-    #[schemars(with = "Vec<String>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<String>"))]
     pub images: Option<Vec<String>>,
     /// URL of the screenshot; expires after 24 hours.
     pub screenshot: Option<String>,
@@ -163,7 +171,7 @@ pub struct PageContent {
     /// Signed URL of the video file; expires after one hour.
     pub video: Option<String>,
     /// Videos that the page contains, for the format `video`; they are not downloaded.
-    #[schemars(with = "Vec<PageVideo>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<PageVideo>"))]
     pub videos: Option<Vec<PageVideo>>,
     /// Summary of the content.
     pub summary: Option<String>,
@@ -174,35 +182,35 @@ pub struct PageContent {
     /// Passages that match the query of the format `highlights`.
     pub highlights: Option<String>,
     /// Changes since the last scrape of the same team, URL and tag.
-    #[schemars(with = "PageChanges")]
+    #[cfg_attr(feature = "schemars", schemars(with = "PageChanges"))]
     pub change_tracking: Option<PageChanges>,
     /// Colors, fonts and logos of the site.
-    #[schemars(with = "PageBranding")]
+    #[cfg_attr(feature = "schemars", schemars(with = "PageBranding"))]
     pub branding: Option<PageBranding>,
     /// Product that the page offers.
-    #[schemars(with = "PageProduct")]
+    #[cfg_attr(feature = "schemars", schemars(with = "PageProduct"))]
     pub product: Option<PageProduct>,
     /// Menu of the restaurant or shop that the page shows.
-    #[schemars(with = "PageMenu")]
+    #[cfg_attr(feature = "schemars", schemars(with = "PageMenu"))]
     pub menu: Option<PageMenu>,
     /// Values of attributes, one item for each selector of the request.
-    #[schemars(with = "Vec<AttributeValues>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<AttributeValues>"))]
     pub attributes: Option<Vec<AttributeValues>>,
     /// Pages of a PDF, if the parser has `pages`.
-    #[schemars(with = "Vec<DocumentPage>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<DocumentPage>"))]
     pub pages: Option<Vec<DocumentPage>>,
     /// Blocks of the pages of a PDF, if the parser has `blocks`.
-    #[schemars(with = "Vec<PageBlocks>")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<PageBlocks>"))]
     pub blocks: Option<Vec<PageBlocks>>,
     /// Bytes of the page or file as received, in base64.
     pub raw_base64: Option<String>,
     /// Results of the actions.
-    #[schemars(with = "ActionResults")]
+    #[cfg_attr(feature = "schemars", schemars(with = "ActionResults"))]
     pub actions: Option<ActionResults>,
     /// Metadata of the page.
-    #[schemars(with = "Metadata")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Metadata"))]
     pub metadata: Option<Metadata>,
     /// Problems that did not fail the request. Present only in responses with a single page.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemars", schemars(with = "String"))]
     pub warning: Option<String>,
 }

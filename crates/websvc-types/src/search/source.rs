@@ -1,12 +1,15 @@
 //! Search sources.
 
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
-use crate::bare_name::{self, BareName, with_names};
+#[cfg(feature = "schemars")]
+use crate::bare_name::with_names;
+use crate::bare_name::{self, BareName};
 use crate::compat;
 use crate::pattern::TBS;
 
@@ -23,22 +26,24 @@ use crate::pattern::TBS;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(remote = "Self")]
-#[schemars(transform = add_names)]
+#[cfg_attr(feature = "schemars", schemars(transform = add_names))]
 pub struct Source {
     /// Kind of the source.
     #[serde(rename = "type")]
     pub kind: SourceKind,
     /// Time filter of this source; replaces `tbs` of the request.
-    #[schemars(regex(pattern = TBS))]
+    #[cfg_attr(feature = "schemars", schemars(regex(pattern = TBS)))]
     pub tbs: Option<String>,
     /// Location of the user for this source; replaces `location` of the request.
     pub location: Option<String>,
 }
 
 /// Kinds of search sources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {
     /// Web pages.
@@ -49,6 +54,7 @@ pub enum SourceKind {
     News,
 }
 
+#[cfg(feature = "schemars")]
 fn add_names(schema: &mut Schema) {
     with_names(schema, &["web", "images", "news"], compat::SOURCES);
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use websvc::types::extract::{ExtractRequest, ExtractStatus};
 use websvc::types::index::{IndexDocument, IndexUploadRequest};
 use websvc::types::{
-    Category, Format, RetentionOption, ScrapeOptions, SearchRequest, Source, SourceKind, ThreatProtection,
-    format,
+    Category, Format, ParseOptions, RetentionOption, ScrapeOptions, SearchRequest, Source, SourceKind,
+    ThreatProtection, format,
 };
 use websvc::{Client, SearchBuilder};
 
@@ -210,4 +211,47 @@ async fn connections_are_reused_and_shared_by_clones() {
     }
     assert_eq!(world.requests().len(), 3);
     assert_eq!(proxy.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn file_is_sent_as_a_form_with_its_options() {
+    let page = json(200, r##"{"success":true,"data":{"markdown":"# Tea"}}"##);
+    let world = service(vec![page]).await;
+    let options = ScrapeOptions { formats: Some(vec![Format::markdown()]), ..ScrapeOptions::default() };
+    let options = ParseOptions { options, ..ParseOptions::default() };
+    let parsed = client(&world).parse("a\"b\r\n.html", b"<h1>Tea\r\n--x", &options).await.unwrap();
+    assert_eq!(parsed.data.markdown.as_deref(), Some("# Tea"));
+    let [seen] = &world.requests()[..] else { panic!("one request") };
+    let content_type = seen.headers["content-type"].to_str().unwrap();
+    let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
+    let expected = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a%22b%0D%0A.html\"\r\n\r\n\
+         <h1>Tea\r\n--x\r\n--{boundary}\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n\
+         {{\"formats\":[{{\"type\":\"markdown\"}}]}}\r\n--{boundary}--\r\n"
+    );
+    assert_eq!(String::from_utf8_lossy(&seen.body), expected);
+    assert!(seen.url.ends_with("/v2/parse") && boundary.len() == 32, "{} {boundary}", seen.url);
+}
+
+#[tokio::test]
+async fn extraction_is_started_once_and_its_status_is_read_until_it_ends() {
+    let status = |status: &str| {
+        let text = format!(
+            r#"{{"success":true,"id":"e","status":"{status}","data":{{"euros":12}},"expiresAt":"x","creditsUsed":3,"tokensUsed":45,"warnings":[],"replacement":"/v2/agent"}}"#
+        );
+        json(200, &text)
+    };
+    let started =
+        json(200, r#"{"success":true,"id":"e","urlTrace":[],"warnings":[],"replacement":"/v2/agent"}"#);
+    let world = service(vec![started, status("processing"), status("completed")]).await;
+    let client = client(&world);
+    let request = ExtractRequest { prompt: Some("prices".to_owned()), ..ExtractRequest::default() };
+    let id = client.start_extract(&request).await.unwrap().id;
+    let ended = client.wait_for_extract(&id, Duration::from_millis(1)).await.unwrap();
+    assert_eq!(
+        (ended.status, ended.data),
+        (ExtractStatus::Completed, Some(serde_json::json!({ "euros": 12 })))
+    );
+    let methods: Vec<String> = world.requests().iter().map(|request| request.method.to_string()).collect();
+    assert_eq!(methods, ["POST", "GET", "GET"]);
 }

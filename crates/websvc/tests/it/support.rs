@@ -25,12 +25,11 @@ pub(crate) fn error_response(status: u16) -> Page {
     json(status, r#"{"success": false, "error": "failed"}"#)
 }
 
-/// Starts a service that gives these responses in turn to `POST /v2/search` and `POST /v2/index/documents`, and repeats the
-/// last one.
+/// Starts a service that gives these responses in turn to searches, uploads, files and extractions, and repeats the last one.
 pub(crate) async fn service(responses: Vec<Page>) -> TestWeb {
     let sent = std::sync::Arc::new(AtomicUsize::new(0));
     let mut world = TestWeb::builder();
-    for path in ["/v2/search", "/v2/index/documents"] {
+    for path in ["/v2/search", "/v2/index/documents", "/v2/parse", "/v2/extract", "/v2/extract/e"] {
         let (responses, sent) = (responses.clone(), std::sync::Arc::clone(&sent));
         world = world.page_with(&format!("http://127.0.0.1{path}"), move |_| {
             let index = sent.fetch_add(1, Ordering::SeqCst);
