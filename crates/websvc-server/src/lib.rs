@@ -37,6 +37,7 @@ mod uploads;
 
 pub use admission::AdmissionLimits;
 pub use authenticate::Authentication;
+pub use dashboard::invitation_link;
 pub use embedded::{EmbedError, EmbeddedServer, EmbeddedServerConfig};
 pub use forwarding::{Announcement, ReplicaConfig};
 pub use mcp::{McpTools, ToolsError};

@@ -35,6 +35,7 @@ static TABLES: &[&[Endpoint]] = &[
     handler::USAGE,
     handler::ACTIVITY,
     handler::TEAM,
+    handler::KEY,
     handler::FEEDBACK,
     handler::STATUS,
     handler::METRICS,

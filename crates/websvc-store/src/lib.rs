@@ -39,6 +39,7 @@ mod feedback;
 mod health;
 mod index_outbox;
 mod inspect;
+mod invitation;
 mod job;
 mod key;
 mod key_id;
@@ -94,6 +95,7 @@ pub use feedback::{
 };
 pub use index_outbox::{OutboxClaim, OutboxPage, OutboxSize};
 pub use inspect::{DatabaseReport, ServerReport};
+pub use invitation::MAX_INVITATION_MS;
 pub use job::{
     CancelJobOutcome, CompletionOutcome, CompressedCompletion, CreateJobOutcome, JobDocumentPage, JobError,
     JobKind, JobLease, JobLimits, JobOverview, JobRecord, JobState, JobUrl, ListEntry, NewHosts, NewJob,
@@ -133,7 +135,7 @@ pub use run::{
     RunStatus, RunWebhookEvent, ThreadContent,
 };
 pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
-pub use secret::{ApiSecret, KEY_PREFIX};
+pub use secret::{ApiSecret, INVITATION_PREFIX, KEY_PREFIX};
 pub use slot_lease::SlotLease;
 pub use static_keys::StaticKeys;
 pub use store::Store;

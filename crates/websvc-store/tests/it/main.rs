@@ -21,6 +21,7 @@ mod hammer;
 mod host_leases;
 mod index_outbox;
 mod inspect;
+mod invitations;
 mod job_overview;
 mod jobs;
 mod keys;

@@ -7,6 +7,7 @@ import { playground } from "./playground.js";
 import { monitors } from "./monitors.js";
 import { sessions } from "./sessions.js";
 import { usage } from "./usage.js";
+import { invitationIn, redeemPage } from "./redeem.js";
 import { requests } from "./requests.js";
 import { feedback } from "./feedback.js";
 import { keys } from "./keys.js";
@@ -128,7 +129,18 @@ setOnSessionEnd(() => {
   endSession();
   showSignIn("The session has ended; sign in again");
 });
-addEventListener("hashchange", () => { if (location.hash.startsWith("#/")) showPage(true); });
+addEventListener("hashchange", () => { if (!showInvitation() && location.hash.startsWith("#/")) showPage(true); });
+
+/** Shows the invitation in the address, which must not stay there. Returns whether there is one. */
+function showInvitation() {
+  const invitation = invitationIn(location.hash);
+  if (!invitation) return false;
+  history.replaceState(null, "", "/");
+  if (leavePage) leavePage();
+  leavePage = null;
+  redeemPage(main, invitation);
+  return true;
+}
 
 /** Signs in with a link, whose token must not stay in the address. Returns why that failed. */
 async function useLink() {
@@ -147,7 +159,8 @@ async function useLink() {
 try {
   session = setSession(await request("GET", "/dashboard/session"));
   const failure = await useLink();
-  if (session.csrfToken) start();
+  if (showInvitation()) nav.hidden = true;
+  else if (session.csrfToken) start();
   else showSignIn(failure);
 } catch (error) {
   showError(error.message);
