@@ -145,13 +145,15 @@ impl Store {
     }
 }
 
-enum RevokeOutcome {
+/// Outcome of [`revoke`].
+pub(crate) enum RevokeOutcome {
     Revoked(Box<KeyRecord>),
     NotFound,
     AlreadyRevoked { revoked_at_ms: u64 },
 }
 
-fn revoke(transaction: &Transaction<'_>, id: &str) -> sql::Result<RevokeOutcome> {
+/// Revokes a key or an invitation.
+pub(crate) fn revoke(transaction: &Transaction<'_>, id: &str) -> sql::Result<RevokeOutcome> {
     let sql = concat!("SELECT ", key_columns!(), " FROM keys WHERE id = ?1");
     let Some(mut record) = transaction.query_optional(sql, params![id], key_from_row)? else {
         return Ok(RevokeOutcome::NotFound);
@@ -166,7 +168,7 @@ fn revoke(transaction: &Transaction<'_>, id: &str) -> sql::Result<RevokeOutcome>
 }
 
 /// Stores a key; `None` if its id is taken, which happens about once in 2^48 pairs of keys.
-fn insert(
+pub(crate) fn insert(
     transaction: &Transaction<'_>,
     secret: &ApiSecret,
     team: &str,

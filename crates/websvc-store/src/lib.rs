@@ -48,6 +48,7 @@ mod ledger;
 mod migrate_to_server;
 mod migration;
 mod monitor;
+mod oauth;
 mod owned_work;
 mod page;
 mod page_cache;
@@ -117,6 +118,10 @@ pub use monitor::{
     MonitorLimits, MonitorMetrics, MonitorRecord, MonitorStatus, MonitorUpdate, NewCheck, NewCheckPage,
     NewMonitor, NewRecipient, RecipientRecord, RecipientSource, RecipientStatus, RecordPagesOutcome,
     StartCheckOutcome,
+};
+pub use oauth::{
+    ACCESS_TOKEN_MS, CODE_MS, GrantProof, GrantRefusal, MAX_OAUTH_CLIENTS, MAX_OAUTH_GRANTS, NewGrant,
+    OauthClient, OauthTokens, REFRESH_TOKEN_MS,
 };
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};

@@ -34,7 +34,7 @@ macro_rules! file {
 /// The style sheet of the page.
 const STYLE: File = file!(CSS, "style.css");
 /// The scripts of the page.
-const SCRIPTS: [File; 30] = [
+const SCRIPTS: [File; 31] = [
     file!(JAVASCRIPT, "main.js"),
     file!(JAVASCRIPT, "agent.js"),
     file!(JAVASCRIPT, "agent_form.js"),
@@ -42,6 +42,7 @@ const SCRIPTS: [File; 30] = [
     file!(JAVASCRIPT, "agents.js"),
     file!(JAVASCRIPT, "api.js"),
     file!(JAVASCRIPT, "check.js"),
+    file!(JAVASCRIPT, "consent.js"),
     file!(JAVASCRIPT, "dialog.js"),
     file!(JAVASCRIPT, "diff.js"),
     file!(JAVASCRIPT, "dom.js"),

@@ -54,7 +54,7 @@ impl SignInLimiter {
             return Ok(());
         }
         let seconds = wait.as_secs() + 1;
-        let text = format!("Too many wrong keys or invitations from this address, retry after {seconds}s");
+        let text = format!("Too many attempts from this address, retry after {seconds}s");
         Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(seconds))
     }
 

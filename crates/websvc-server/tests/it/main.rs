@@ -11,6 +11,7 @@ mod forced_retention;
 mod formats;
 mod hostile_urls;
 mod invitations;
+mod oauth;
 mod openapi;
 mod replicas;
 mod robots_agent;

@@ -31,6 +31,7 @@ mod monitor_messages;
 mod monitor_owners;
 mod monitor_pages;
 mod monitors;
+mod oauth;
 mod page_owners;
 mod page_snapshots;
 mod pages;

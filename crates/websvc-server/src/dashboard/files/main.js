@@ -2,6 +2,7 @@
 
 import { request, setOnSessionEnd, setSession } from "./api.js";
 import { codeBlock, el, field, showError, showStatus, takeNotice } from "./dom.js";
+import { authorizationIn, consentPage } from "./consent.js";
 import { agents } from "./agents.js";
 import { playground } from "./playground.js";
 import { monitors } from "./monitors.js";
@@ -95,7 +96,8 @@ function start() {
 async function showPage(isNavigation = false) {
   if (!session) return;
   const [path, ...parts] = location.hash.replace(/^#\//, "").split("/");
-  const page = PAGES.find((other) => other.path === path) ?? PAGES[0];
+  const authorization = authorizationIn(location.hash);
+  const page = authorization === undefined ? PAGES.find((other) => other.path === path) ?? PAGES[0] : { title: "Connect", show: (container) => consentPage(container, authorization) };
   if (leavePage) leavePage();
   leavePage = null;
   for (const anchor of nav.querySelectorAll("a")) {
