@@ -53,6 +53,14 @@ impl AuthMode {
         }
     }
 
+    /// The admin key of the user who allows OAuth clients; `None` if authentication is off, and so OAuth.
+    const fn admin_key(self) -> Option<&'static str> {
+        match self {
+            Self::On => Some("fc-conformance-admin"),
+            Self::Off => None,
+        }
+    }
+
     /// Returns true if the service has a language model. Without one, agent runs and extractions must name what is
     /// missing; both modes together test both.
     const fn has_model(self) -> bool {

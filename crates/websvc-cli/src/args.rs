@@ -23,7 +23,9 @@ use clap_complete::Shell;
 use url::Url;
 
 use crate::render_args::{CaptureArgs, FormatArgs, LocationArgs, RenderArgs, ResultCaptureArgs};
-pub(crate) use access::{Backup, CreateKey, KeysCommand, Limit, SetTeam, TeamsCommand};
+pub(crate) use access::{
+    Backup, CreateKey, InviteKey, KeyOptions, KeysCommand, Limit, SetTeam, TeamsCommand,
+};
 pub(crate) use agent::{Agent, AgentCommand, StartAgent};
 pub(crate) use browser::{Browser, BrowserCommand, RunCode, SESSION_VARIABLE, StartBrowser, options_first};
 pub(crate) use common::{

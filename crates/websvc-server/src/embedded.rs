@@ -27,6 +27,7 @@ use websvc_transport::{
 
 use crate::admission::AdmissionLimits;
 use crate::authenticate::Authentication;
+use crate::oauth::OauthIssuer;
 use crate::public_url::PublicUrlConfig;
 use crate::service::{Service, ServiceConfig};
 
@@ -48,6 +49,8 @@ pub struct EmbeddedServerConfig {
     pub server: ServerConfig,
     /// The rule for requests without a key.
     pub authentication: Authentication,
+    /// The service as an authorization server for MCP clients; `None` turns OAuth off.
+    pub oauth: Option<OauthIssuer>,
     /// The addresses from which pages may be fetched.
     pub guard: AddressGuard,
     /// The settings of fetches and of the page cache. Without further settings there is no browser and no document reader.
@@ -121,6 +124,7 @@ impl EmbeddedServerConfig {
             data_dir: data_dir.into(),
             server: ServerConfig::new("127.0.0.1:0"),
             authentication: Authentication::Required,
+            oauth: None,
             guard: AddressGuard::public(),
             scrape,
             artifacts: None,
@@ -218,6 +222,7 @@ impl EmbeddedServer {
             data_dir,
             server,
             authentication,
+            oauth,
             guard,
             scrape,
             artifacts,
@@ -266,6 +271,7 @@ impl EmbeddedServer {
             uploads_dir,
             public_url: PublicUrlConfig { public_url, scheme, trusted_proxies: Vec::new() },
             authentication,
+            oauth,
             open_metrics: server.local_addr().ip().is_loopback(),
             limits,
             traces: None,

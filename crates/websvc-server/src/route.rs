@@ -9,7 +9,7 @@ use http::Method;
 use websvc_types::ErrorCode;
 
 use crate::response::ApiError;
-use crate::{adapter, dashboard, handler, mcp, not_offered};
+use crate::{adapter, dashboard, handler, mcp, not_offered, oauth};
 pub(crate) use body::RequestBody;
 pub(crate) use endpoint::{AccessLevel, Endpoint, Handler, HandlerFuture, handler};
 pub(crate) use group::OperationGroup;
@@ -35,6 +35,7 @@ static TABLES: &[&[Endpoint]] = &[
     handler::USAGE,
     handler::ACTIVITY,
     handler::TEAM,
+    handler::KEY,
     handler::FEEDBACK,
     handler::STATUS,
     handler::METRICS,
@@ -47,6 +48,7 @@ static TABLES: &[&[Endpoint]] = &[
     adapter::SEARXNG,
     adapter::EXTERNAL,
     mcp::ENDPOINTS,
+    oauth::ENDPOINTS,
     dashboard::ENDPOINTS,
 ];
 

@@ -34,6 +34,7 @@ use crate::cors;
 use crate::dashboard;
 use crate::forwarding::{Forwarded, ReplicaConfig};
 use crate::handler::{self, watch};
+use crate::oauth::{self, OauthIssuer};
 use crate::public_url::PublicUrlConfig;
 use crate::request_id::RequestId;
 use crate::response::{ApiError, HttpResponse};
@@ -71,6 +72,8 @@ pub struct ServiceConfig {
     pub public_url: PublicUrlConfig,
     /// The rule for requests without a key.
     pub authentication: Authentication,
+    /// The service as an authorization server for MCP clients; `None` if OAuth is off.
+    pub oauth: Option<OauthIssuer>,
     /// Serves `/metrics` without a key. Set it only if the address is reachable from this machine alone.
     pub open_metrics: bool,
     /// The limits of concurrent requests and of requests per minute.
@@ -334,11 +337,12 @@ impl Service {
             identity.started,
         );
         let context = RequestContext::new(&self.state, &trail, &identity.id, identity.span.clone(), endpoint);
-        let Handled { response, outcome } = match watched {
+        let Handled { mut response, outcome } = match watched {
             Some(kind) => self.handle_websocket(kind, context, request).await,
             None => self.handle_request(context, request).await,
         };
         trail.end(outcome);
+        oauth::add_challenge(self.state.oauth.as_ref(), endpoint.path, &mut response);
         response
     }
 

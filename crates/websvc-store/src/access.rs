@@ -235,7 +235,7 @@ impl Access {
         let sql = concat!(
             "SELECT hash, team, ",
             rights_columns!(),
-            " FROM keys WHERE id = ?1 AND revoked_at IS NULL"
+            " FROM keys WHERE id = ?1 AND revoked_at IS NULL AND redeem_until IS NULL"
         );
         let row = source.reader.read(|connection| {
             connection.query_optional(sql, params![hash.id()], |row| {

@@ -151,6 +151,12 @@ pub enum StoreError {
         /// The violated rule.
         rule: String,
     },
+    /// The invitation cannot be created.
+    #[error("the invitation is not valid: {rule}")]
+    InvalidInvitation {
+        /// The violated rule.
+        rule: &'static str,
+    },
     /// The operating system returned no random bytes.
     #[error("the operating system returned no random bytes")]
     Random {

@@ -4,7 +4,7 @@ use crate::database::Durability;
 use crate::error::StoreError;
 pub use crate::key_id::KeyId;
 use crate::rights::{KeyRights, rights_columns, rights_from_row};
-use crate::secret::{ApiSecret, SecretHash};
+use crate::secret::{ApiSecret, KEY_PREFIX, SecretHash};
 use crate::sql::{self, Row, Transaction, params};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, check_team_name, check_text};
@@ -13,7 +13,7 @@ use crate::team_change::create_if_absent;
 /// Label of the key that is created at the first start.
 const FIRST_KEY_LABEL: &str = "first key";
 
-/// A new key. Its secret is not stored and cannot be read again.
+/// A new key, or a new invitation. Its secret is not stored and cannot be read again.
 #[derive(Debug, Clone)]
 pub struct NewKey {
     /// Public identifier, for `keys list` and `keys revoke`.
@@ -37,15 +37,23 @@ pub struct KeyRecord {
     pub last_used_at_ms: Option<u64>,
     /// Time of its revocation, in milliseconds since the Unix epoch.
     pub revoked_at_ms: Option<u64>,
+    /// Time until which its [invitation](Store::create_invitation) can be redeemed, in milliseconds since the Unix epoch;
+    /// `None` for a key.
+    pub redeem_until_ms: Option<u64>,
     /// Rights of the key.
     pub rights: KeyRights,
 }
 
+/// The number of [`key_columns`].
+pub(crate) const KEY_COLUMNS: usize = 14;
+
+/// The columns that [`key_from_row`] reads, in its order.
 macro_rules! key_columns {
     () => {
-        concat!("id, team, label, created_at, last_used_at, revoked_at, ", rights_columns!())
+        concat!("id, team, label, created_at, last_used_at, revoked_at, redeem_until, ", rights_columns!())
     };
 }
+pub(crate) use key_columns;
 
 impl Store {
     /// Creates a key for `team` with all rights except administration, and the team if it does not exist. The key
@@ -63,14 +71,26 @@ impl Store {
     /// [`StoreError::InvalidName`] for an invalid team, label, format or network, [`StoreError::Random`]; otherwise
     /// failures of the database.
     pub fn create_key_with(&self, team: &str, label: &str, rights: &KeyRights) -> Result<NewKey, StoreError> {
+        self.insert_key(KEY_PREFIX, team, label, rights, None)
+    }
+
+    /// Stores a key, or an invitation that can be redeemed until a time, with a new secret.
+    pub(crate) fn insert_key(
+        &self,
+        prefix: &str,
+        team: &str,
+        label: &str,
+        rights: &KeyRights,
+        redeem_until_ms: Option<u64>,
+    ) -> Result<NewKey, StoreError> {
         check_team_name(team)?;
         check_text("label", label)?;
         rights.check()?;
         loop {
-            let secret = ApiSecret::random()?;
-            let inserted = self
-                .database()
-                .write(Durability::Power, |transaction| insert(transaction, &secret, team, label, rights))?;
+            let secret = ApiSecret::random_with(prefix)?;
+            let inserted = self.database().write(Durability::Power, |transaction| {
+                insert(transaction, &secret, team, label, rights, redeem_until_ms)
+            })?;
             if let Some(key) = inserted {
                 return Ok(key);
             }
@@ -92,11 +112,11 @@ impl Store {
             if has_keys {
                 return Ok(None);
             }
-            insert(transaction, &secret, DEFAULT_TEAM, FIRST_KEY_LABEL, rights)
+            insert(transaction, &secret, DEFAULT_TEAM, FIRST_KEY_LABEL, rights, None)
         })
     }
 
-    /// Returns all keys, including revoked ones, sorted by team and age.
+    /// Returns all keys and invitations, including revoked ones, sorted by team and age.
     ///
     /// # Errors
     /// Failures of the database.
@@ -105,7 +125,7 @@ impl Store {
         self.database().read(|connection| connection.query(sql, params![], key_from_row))
     }
 
-    /// Revokes the key with this id. When this returns, this process no longer accepts the key; other processes reject
+    /// Revokes the key or the invitation with this id. When this returns, this process no longer accepts the key; other processes reject
     /// it within [`ACCESS_REFRESH`](crate::ACCESS_REFRESH). The revocation survives a power failure.
     ///
     /// # Errors
@@ -125,13 +145,15 @@ impl Store {
     }
 }
 
-enum RevokeOutcome {
+/// Outcome of [`revoke`].
+pub(crate) enum RevokeOutcome {
     Revoked(Box<KeyRecord>),
     NotFound,
     AlreadyRevoked { revoked_at_ms: u64 },
 }
 
-fn revoke(transaction: &Transaction<'_>, id: &str) -> sql::Result<RevokeOutcome> {
+/// Revokes a key or an invitation.
+pub(crate) fn revoke(transaction: &Transaction<'_>, id: &str) -> sql::Result<RevokeOutcome> {
     let sql = concat!("SELECT ", key_columns!(), " FROM keys WHERE id = ?1");
     let Some(mut record) = transaction.query_optional(sql, params![id], key_from_row)? else {
         return Ok(RevokeOutcome::NotFound);
@@ -146,21 +168,22 @@ fn revoke(transaction: &Transaction<'_>, id: &str) -> sql::Result<RevokeOutcome>
 }
 
 /// Stores a key; `None` if its id is taken, which happens about once in 2^48 pairs of keys.
-fn insert(
+pub(crate) fn insert(
     transaction: &Transaction<'_>,
     secret: &ApiSecret,
     team: &str,
     label: &str,
     rights: &KeyRights,
+    redeem_until_ms: Option<u64>,
 ) -> sql::Result<Option<NewKey>> {
     create_if_absent(transaction, team)?;
     let hash = SecretHash::from_secret(secret.expose());
     let id = hash.id();
     let inserted = transaction.execute(
         concat!(
-            "INSERT INTO keys (id, hash, team, label, created_at, ",
+            "INSERT INTO keys (id, hash, team, label, created_at, redeem_until, ",
             rights_columns!(),
-            ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (id) DO NOTHING"
+            ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (id) DO NOTHING"
         ),
         params![
             id,
@@ -168,6 +191,7 @@ fn insert(
             team,
             label,
             transaction.now_ms(),
+            redeem_until_ms,
             rights.admin,
             rights.scopes_as_stored(),
             rights.formats_as_stored(),
@@ -181,7 +205,8 @@ fn insert(
     Ok((inserted == 1).then(|| NewKey { id: KeyId::new(id), secret: secret.clone() }))
 }
 
-fn key_from_row(row: &Row<'_>) -> sql::Result<KeyRecord> {
+/// Reads the columns of [`key_columns`].
+pub(crate) fn key_from_row(row: &Row<'_>) -> sql::Result<KeyRecord> {
     Ok(KeyRecord {
         id: KeyId::new(row.get::<String>(0)?),
         team: row.get(1)?,
@@ -189,6 +214,7 @@ fn key_from_row(row: &Row<'_>) -> sql::Result<KeyRecord> {
         created_at_ms: row.get(3)?,
         last_used_at_ms: row.get(4)?,
         revoked_at_ms: row.get(5)?,
-        rights: rights_from_row(row, 6)?,
+        redeem_until_ms: row.get(6)?,
+        rights: rights_from_row(row, 7)?,
     })
 }

@@ -39,6 +39,7 @@ mod feedback;
 mod health;
 mod index_outbox;
 mod inspect;
+mod invitation;
 mod job;
 mod key;
 mod key_id;
@@ -47,6 +48,7 @@ mod ledger;
 mod migrate_to_server;
 mod migration;
 mod monitor;
+mod oauth;
 mod owned_work;
 mod page;
 mod page_cache;
@@ -94,6 +96,7 @@ pub use feedback::{
 };
 pub use index_outbox::{OutboxClaim, OutboxPage, OutboxSize};
 pub use inspect::{DatabaseReport, ServerReport};
+pub use invitation::MAX_INVITATION_MS;
 pub use job::{
     CancelJobOutcome, CompletionOutcome, CompressedCompletion, CreateJobOutcome, JobDocumentPage, JobError,
     JobKind, JobLease, JobLimits, JobOverview, JobRecord, JobState, JobUrl, ListEntry, NewHosts, NewJob,
@@ -116,6 +119,10 @@ pub use monitor::{
     NewMonitor, NewRecipient, RecipientRecord, RecipientSource, RecipientStatus, RecordPagesOutcome,
     StartCheckOutcome,
 };
+pub use oauth::{
+    ACCESS_TOKEN_MS, CODE_MS, GrantProof, GrantRefusal, MAX_OAUTH_CLIENTS, MAX_OAUTH_GRANTS, NewGrant,
+    OauthClient, OauthTokens, REFRESH_TOKEN_MS,
+};
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};
 pub use page_snapshot::{PageSnapshot, PreparedSnapshot, PutSnapshotOutcome, SnapshotKey, SnapshotLimits};
@@ -133,7 +140,7 @@ pub use run::{
     RunStatus, RunWebhookEvent, ThreadContent,
 };
 pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
-pub use secret::{ApiSecret, KEY_PREFIX};
+pub use secret::{ApiSecret, INVITATION_PREFIX, KEY_PREFIX};
 pub use slot_lease::SlotLease;
 pub use static_keys::StaticKeys;
 pub use store::Store;

@@ -14,6 +14,8 @@ use crate::error::StoreError;
 
 /// The start of every generated key.
 pub const KEY_PREFIX: &str = "fc-";
+/// The start of every invitation.
+pub const INVITATION_PREFIX: &str = "fi-";
 const RANDOM_BYTES: usize = 16;
 /// Number of leading bytes of the hash that are the id of the key, in hex. The id reveals nothing about the secret, but
 /// the finder of a leaked secret can compute the id to revoke: `printf %s SECRET | sha256sum | cut -c1-12`.
@@ -21,18 +23,23 @@ const ID_BYTES: usize = 6;
 /// Maximum length of a secret. It bounds the cost of hashing the bearer tokens of unauthenticated clients.
 pub(crate) const MAX_SECRET_BYTES: usize = 256;
 
-/// The secret that a client sends as its bearer token: `fc-` and 32 lower-case hex digits.
+/// The secret of a key, which a client sends as its bearer token, or of an invitation: a prefix and 32 lower-case hex digits.
 ///
 /// It is shown once and not stored. `Debug` does not print it, and there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiSecret(String);
 
 impl ApiSecret {
-    /// Creates a random secret with 128 bits of entropy.
+    /// Creates the secret of a key, with 128 bits of entropy.
     pub(crate) fn random() -> Result<Self, StoreError> {
+        Self::random_with(KEY_PREFIX)
+    }
+
+    /// Creates a secret with this prefix and 128 bits of entropy.
+    pub(crate) fn random_with(prefix: &str) -> Result<Self, StoreError> {
         let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes).map_err(|source| StoreError::Random { source })?;
-        Ok(Self(format!("{KEY_PREFIX}{}", HEXLOWER.encode(&bytes))))
+        Ok(Self(format!("{prefix}{}", HEXLOWER.encode(&bytes))))
     }
 
     /// Returns the secret as text, to be shown once.

@@ -115,6 +115,7 @@ pub mod format;
 pub mod index;
 pub mod interact;
 pub mod job;
+pub mod key;
 pub mod limits;
 pub mod llms_txt;
 pub mod map;

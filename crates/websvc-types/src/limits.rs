@@ -376,6 +376,10 @@ pub const MEDIA_MESSAGE_MAX_CHARS: usize = 500;
 pub const SIEM_TEST_MESSAGE_MAX_CHARS: u32 = 256;
 /// Time for which the response to a test event waits for the receivers, in seconds (not specified).
 pub const SIEM_TEST_WAIT_S: u64 = 5;
+/// Minimum length of an invitation to a key: `fi-` and 32 digits (not specified).
+pub const INVITATION_MIN_CHARS: u32 = 35;
+/// Maximum length of an invitation or of the link with it, in Unicode scalar values (not specified).
+pub const INVITATION_MAX_CHARS: u32 = 2048;
 
 /// Maximum number of variants of a product (not specified).
 pub const PRODUCT_VARIANTS_MAX: usize = 250;

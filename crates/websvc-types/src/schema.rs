@@ -40,6 +40,7 @@ use crate::job::{
     CrawlRequest, DeadLetterActionResponse, DeadLettersResponse, JobErrorsResponse, JobStatusResponse,
     StartJobResponse,
 };
+use crate::key::{RedeemRequest, RedeemResponse};
 use crate::llms_txt::{LlmsTxtRequest, LlmsTxtStarted, LlmsTxtStatusResponse};
 use crate::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use crate::monitor::{
@@ -182,7 +183,7 @@ fn monitor_roots() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// Returns the published schemas of the settings of a team.
+/// Returns the published schemas of the settings and keys of a team.
 fn team_roots() -> Vec<(&'static str, Schema)> {
     vec![
         ("team-threat-request", request::<TeamThreatRequest>()),
@@ -191,6 +192,8 @@ fn team_roots() -> Vec<(&'static str, Schema)> {
         ("siem-response", response::<SiemResponse>()),
         ("siem-test-request", request::<SiemTestRequest>()),
         ("siem-test-response", response::<SiemTestResponse>()),
+        ("redeem-request", request::<RedeemRequest>()),
+        ("redeem-response", response::<RedeemResponse>()),
     ]
 }
 

@@ -63,6 +63,7 @@ mod interact;
 mod job;
 mod json_schema;
 mod json_size;
+mod key;
 mod language;
 mod llms_txt;
 mod map;

@@ -11,6 +11,7 @@ use websvc_types::feedback::{FeedbackRequest, SearchFeedbackRequest};
 use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
 use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractRequest};
 use websvc_types::job::{BatchScrapeRequest, CrawlParams, CrawlParamsRequest, CrawlRequest};
+use websvc_types::key::RedeemRequest;
 use websvc_types::llms_txt::LlmsTxtRequest;
 use websvc_types::map::{MapRequest, MapRequestV1};
 use websvc_types::monitor::{
@@ -35,7 +36,7 @@ use crate::request::{Request, Shaped};
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
 use crate::shape::Shape;
-use crate::{crawl_params, feedback, map, monitor, rerank, scrape, search, team, threat, upload};
+use crate::{crawl_params, feedback, key, map, monitor, rerank, scrape, search, team, threat, upload};
 
 /// Declares the shapes of request types.
 macro_rules! shapes {
@@ -60,7 +61,7 @@ shapes! {
     AgentRequest BatchScrapeRequest CrawlParams CrawlParamsRequest CrawlProgressRequest CrawlRequest
     CreateBrowserRequest CreateMonitorRequest ExecuteRequest ExtractRequest FeedbackRequest IndexUploadRequest
     InteractRequest LlmsTxtRequest MapRequest MapRequestV1 MonitorEmailRequest ParseOptions ParseUploadRequest
-    RerankRequest RunMonitorRequest ScrapeOptions ScrapeRequest SearchFeedbackRequest SearchRequest SiemRequest
+    RedeemRequest RerankRequest RunMonitorRequest ScrapeOptions ScrapeRequest SearchFeedbackRequest SearchRequest SiemRequest
     SiemTestRequest TeamThreatRequest UpdateMonitorRequest UploadUrlRequest
 }
 
@@ -115,6 +116,7 @@ requests! {
         InteractRequest => InteractPlan, interact::check_interact;
         LlmsTxtRequest => LlmsTxtPlan, llms_txt::check;
         MonitorEmailRequest => Self, monitor::check_email_token;
+        RedeemRequest => String, key::check_redeem;
         RerankRequest => Self, rerank::check;
         SearchFeedbackRequest => Self, feedback::check_search;
         SiemRequest => bool, team::check_siem;

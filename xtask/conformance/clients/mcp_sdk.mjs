@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { credits, hasModel, prompt, schema, sencha, sessionCredits, waitForRun } from "./agent.mjs";
@@ -155,6 +156,49 @@ if (hasSessions) {
 await check("HTTP: a request from another origin is rejected", async () => {
   await assert.rejects(withClient(http(key, { origin: "https://elsewhere.test" }), async () => {}), /403|origin/);
 });
+
+const adminKey = process.env.WEBSVC_ADMIN_KEY;
+
+/** A user of the client who is an administrator and allows searches. */
+class ConsentingUser {
+  redirectUrl = "http://127.0.0.1:9/callback";
+  clientMetadata = { client_name: "Conformance", redirect_uris: [this.redirectUrl], token_endpoint_auth_method: "none" };
+  state() { return "of the check"; }
+  clientInformation() { return this.client; }
+  saveClientInformation(client) { this.client = client; }
+  tokens() { return this.saved; }
+  saveTokens(tokens) { this.saved = tokens; }
+  saveCodeVerifier(verifier) { this.verifier = verifier; }
+  codeVerifier() { return this.verifier; }
+
+  async redirectToAuthorization(url) {
+    const opened = await fetch(url, { redirect: "manual" });
+    const query = opened.headers.get("location").split("#/authorize?")[1];
+    const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
+    const consent = await fetch(new URL("/dashboard/oauth/authorize", address), { method: "POST", headers, body: JSON.stringify({ query, scopes: ["search"] }) });
+    const { location } = await consent.json();
+    this.returned = new URL(location).searchParams;
+  }
+}
+
+if (adminKey) {
+  await check("HTTP: connect by URL alone with OAuth", async () => {
+    const user = new ConsentingUser();
+    const make = () => new StreamableHTTPClientTransport(new URL("/mcp", address), { authProvider: user });
+    const first = make();
+    await assert.rejects(new Client({ name: "websvc-conformance", version: "1" }).connect(first), UnauthorizedError);
+    assert.equal(user.returned.get("state"), "of the check");
+    await first.finishAuth(user.returned.get("code"));
+    const { access_token: before } = user.saved;
+    await withClient(make(), async (client) => {
+      assert.equal((await call(client, "search", { query: "green tea water" })).data.web[0].url, page);
+      assert.match((await call(client, "scrape", { url: page })).failed, /scope "scrape"/);
+    });
+    user.saved = { ...user.saved, access_token: "fc-expired" };
+    await withClient(make(), async (client) => assert.ok((await client.listTools()).tools.length));
+    assert.notEqual(user.saved.access_token, before, "the client has refreshed its token");
+  });
+}
 
 if (key) {
   await check("HTTP: a wrong or missing key is unauthorized", async () => {

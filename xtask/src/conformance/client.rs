@@ -107,6 +107,7 @@ impl Client {
         command.args(arguments).arg(&service.address).args(service.mode.key());
         let command = isolate(&mut command, scratch)
             .env("WEBSVC_MCP", service.mcp_command())
+            .envs(service.mode.admin_key().map(|key| ("WEBSVC_ADMIN_KEY", key)))
             .env("WEBSVC_SITE", site.folder())
             .env("WEBSVC_MODEL", if service.mode.has_model() { "1" } else { "0" })
             .env("WEBSVC_SESSIONS", if service.has_browser { "1" } else { "0" });

@@ -50,6 +50,7 @@ impl Service {
             let mut command = Command::new(binary);
             command.arg("--config").arg(&config).arg("--data-dir").arg(&data).args(arguments);
             command.env_clear().envs(mode.key().map(|key| ("WEBSVC_API_KEY", key)));
+            command.envs(mode.admin_key().map(|key| ("WEBSVC_ADMIN_KEY", key)));
             command
         };
         run(&mut command(&["index", "crawl", "http://tea.test/"]))?;
@@ -116,6 +117,7 @@ fn configuration(
     });
     format!(
         "[server]\nlisten = \"{listen}\"\npublic_url = \"http://{listen}\"\n\n[auth]\nrequired = {required}\n\n\
+         [auth.oauth]\nenabled = {required}\n\n\
          [fetch]\nconnect_to = {{ \"*:80\" = \"{address}\", \"*:443\" = \"{address}\" }}\n\n\
          [browser]\n{browser}\n\n[webhooks]\nattempts = 1\n\n{model}"
     )

@@ -118,15 +118,17 @@ fn on_or_off() -> impl TypedValueParser<Value = bool> {
 pub(crate) enum KeysCommand {
     /// Create a key and print only the key on stdout; it cannot be shown again
     Create(CreateKey),
-    /// List the keys without their secrets, which are not stored
+    /// Create an invitation, which its holder redeems once for a key, and print only its link or its text
+    Invite(InviteKey),
+    /// List the keys and invitations without their secrets, which are not stored
     List {
         /// Print the keys as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Revoke a key
+    /// Revoke a key or an invitation
     Revoke {
-        /// Id of the key, as shown by `keys list`
+        /// Id of the key or invitation, as shown by `keys list`
         id: String,
         /// Print the key as JSON, as `keys list --json` does
         #[arg(long)]
@@ -136,15 +138,37 @@ pub(crate) enum KeysCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateKey {
+    #[command(flatten)]
+    pub(crate) options: KeyOptions,
+    /// Allow the key to administer the service, in addition to its scopes
+    #[arg(long)]
+    pub(crate) admin: bool,
+    /// Print the key and its rights as JSON; the key cannot be shown again
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InviteKey {
+    #[command(flatten)]
+    pub(crate) options: KeyOptions,
+    /// Time until which the invitation can be redeemed: a duration or a time within the next 90 days
+    #[arg(long, value_name = "WHEN", default_value = "7d")]
+    pub(crate) redeem_within: Expiry,
+    /// Print the invitation, its link and the rights of the key as JSON; the invitation cannot be shown again
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Team, purpose, rights and limits of a key.
+#[derive(Debug, Args)]
+pub(crate) struct KeyOptions {
     /// Team of the key; created if it does not exist
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(crate) team: String,
     /// Purpose of the key
     #[arg(long = "name", value_name = "LABEL", default_value = "")]
     pub(crate) label: String,
-    /// Allow the key to administer the service, in addition to its scopes
-    #[arg(long)]
-    pub(crate) admin: bool,
     /// Allow only these operations; scrape also allows page content in search results; repeat for several
     #[arg(long = "scope", value_name = "OPERATION", value_delimiter = ',', value_parser = scope())]
     pub(crate) scopes: Vec<KeyScope>,
@@ -163,9 +187,6 @@ pub(crate) struct CreateKey {
     /// Concurrent requests with this key, within the limit of its team
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<u32>,
-    /// Print the key and its rights as JSON; the key cannot be shown again
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Returns a parser for a scope that lists all scopes in help and errors.
@@ -182,19 +203,20 @@ pub(crate) enum Expiry {
 }
 
 impl Expiry {
-    /// Returns the expiry in milliseconds since the Unix epoch.
+    /// Returns the expiry, given as `option`, in milliseconds since the Unix epoch.
     ///
     /// # Errors
     /// Fails if the expiry is not after `now` or is out of range.
-    pub(crate) fn unix_ms(self, now: Timestamp) -> Result<u64> {
+    pub(crate) fn unix_ms(self, now: Timestamp, option: &str) -> Result<u64> {
         let now_ms = u64::try_from(now.as_millisecond()).context("the system clock is before 1970")?;
         let at_ms = match self {
             Self::AfterSeconds(seconds) => seconds.checked_mul(1000).and_then(|ms| now_ms.checked_add(ms)),
             Self::At(at) => u64::try_from(at.as_millisecond()).ok(),
         };
-        let at_ms =
-            at_ms.filter(|at_ms| i64::try_from(*at_ms).is_ok()).context("--expires is out of range")?;
-        ensure!(at_ms > now_ms, "--expires is not in the future");
+        let at_ms = at_ms
+            .filter(|at_ms| i64::try_from(*at_ms).is_ok())
+            .with_context(|| format!("{option} is out of range"))?;
+        ensure!(at_ms > now_ms, "{option} is not in the future");
         Ok(at_ms)
     }
 }
@@ -244,7 +266,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
         let now: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
-        let at = text.parse::<Expiry>().and_then(|expiry| expiry.unix_ms(now)).ok();
+        let at = text.parse::<Expiry>().and_then(|expiry| expiry.unix_ms(now, "--expires")).ok();
         let at = at.map(|ms| Timestamp::from_millisecond(i64::try_from(ms).unwrap()).unwrap().to_string());
         assert_eq!(at.as_deref(), expected, "{text}");
     }

@@ -1,13 +1,14 @@
-//! `websvc keys`: creates, lists and revokes API keys. Works while a server runs.
+//! `websvc keys`: creates, lists and revokes API keys and invitations to them. Works while a server runs.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use websvc_store::{KeyRecord, KeyRights};
+use websvc_server::invitation_link;
+use websvc_store::{KeyId, KeyRecord, KeyRights, Store};
 
 use crate::CommandContext;
 use crate::app;
-use crate::args::{CreateKey, KeysCommand};
+use crate::args::{CreateKey, InviteKey, KeyOptions, KeysCommand};
 use crate::output::{self, Column, column, column_of, column_or, unix_time};
 
 const COLUMNS: &[Column] = &[
@@ -26,15 +27,31 @@ pub(crate) fn run(context: &CommandContext, keys: KeysCommand) -> Result<()> {
     let store = app::open_store(&context.config, &context.data_dir)?;
     match keys {
         KeysCommand::Create(arguments) => {
-            let (team, label, json) = (arguments.team.clone(), arguments.label.clone(), arguments.json);
+            let CreateKey { options, admin, json } = arguments;
+            let (team, label) = (options.team.clone(), options.label.clone());
             let now = store.clock().now();
-            let key = store.create_key_with(&team, &label, &rights(arguments, now)?)?;
+            let key = store.create_key_with(&team, &label, &KeyRights { admin, ..rights(options, now)? })?;
             if !json {
                 return output::line(key.secret.expose());
             }
-            let record = store.list_keys()?.into_iter().find(|record| record.id == key.id);
-            let mut row = row(&record.context("the new key is not in the list")?, unix_ms(now)?);
+            let mut row = row_of(&store, &key.id)?;
             row["key"] = key.secret.expose().into();
+            output::json(&row)
+        }
+        KeysCommand::Invite(arguments) => {
+            let InviteKey { options, redeem_within, json } = arguments;
+            let (team, label) = (options.team.clone(), options.label.clone());
+            let now = store.clock().now();
+            let until_ms = redeem_within.unix_ms(now, "--redeem-within")?;
+            let invitation = store.create_invitation(&team, &label, &rights(options, now)?, until_ms)?;
+            let text = invitation.secret.expose();
+            let link = context.config.server.public_url.as_deref().map(|url| invitation_link(url, text));
+            if !json {
+                return output::line(link.as_deref().unwrap_or(text));
+            }
+            let mut row = row_of(&store, &invitation.id)?;
+            row["invitation"] = text.into();
+            row["link"] = link.into();
             output::json(&row)
         }
         KeysCommand::List { json } => {
@@ -50,28 +67,33 @@ pub(crate) fn run(context: &CommandContext, keys: KeysCommand) -> Result<()> {
     }
 }
 
-fn rights(arguments: CreateKey, now: Timestamp) -> Result<KeyRights> {
-    let CreateKey {
+/// Returns the rights of a key that does not administer.
+fn rights(options: KeyOptions, now: Timestamp) -> Result<KeyRights> {
+    let KeyOptions {
         team: _,
         label: _,
-        admin,
         scopes,
         formats,
         expires,
         allow_ip,
         requests_per_minute,
         concurrency,
-        json: _,
-    } = arguments;
+    } = options;
     Ok(KeyRights {
-        admin,
+        admin: false,
         scopes: (!scopes.is_empty()).then(|| scopes.into_iter().collect()),
         formats: (!formats.is_empty()).then(|| formats.into_iter().collect()),
         networks: allow_ip.iter().map(ToString::to_string).collect(),
-        expires_at_ms: expires.map(|expires| expires.unix_ms(now)).transpose()?,
+        expires_at_ms: expires.map(|expires| expires.unix_ms(now, "--expires")).transpose()?,
         requests_per_minute,
         concurrency,
     })
+}
+
+/// Returns a new key or invitation as JSON.
+fn row_of(store: &Store, id: &KeyId) -> Result<Value> {
+    let record = store.list_keys()?.into_iter().find(|record| record.id == *id);
+    Ok(row(&record.context("the new key is not in the list")?, unix_ms(store.clock().now())?))
 }
 
 /// Returns a key as JSON.
@@ -95,6 +117,7 @@ fn row(key: &KeyRecord, now_ms: u64) -> Value {
         "lastUsedAt": unix_time(key.last_used_at_ms),
         "expiresAt": unix_time(*expires_at_ms),
         "revokedAt": unix_time(key.revoked_at_ms),
+        "redeemUntil": unix_time(key.redeem_until_ms),
     })
 }
 
@@ -106,6 +129,8 @@ fn state(key: &KeyRecord, now_ms: u64) -> &'static str {
     match key.revoked_at_ms {
         Some(_) => "revoked",
         None if key.rights.has_expired(now_ms) => "expired",
+        None if key.redeem_until_ms.is_some_and(|until_ms| until_ms <= now_ms) => "expired",
+        None if key.redeem_until_ms.is_some() => "invited",
         None => "valid",
     }
 }

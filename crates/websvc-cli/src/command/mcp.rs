@@ -27,6 +27,7 @@ pub(crate) async fn run(context: CommandContext) -> Result<()> {
         public_url: origin(&context.config)?,
         // The user who starts the process can read the data anyway.
         authentication: Authentication::Open,
+        oauth: None,
         open_metrics: true,
         limits: AdmissionLimits::default(),
         traces: None,

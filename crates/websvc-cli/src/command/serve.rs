@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use url::Url;
 use websvc_browser::Browser;
 use websvc_server::audit::Audit;
-use websvc_server::{Authentication, PublicUrlConfig, Service, ServiceConfig};
+use websvc_server::{Authentication, OauthIssuer, PublicUrlConfig, Service, ServiceConfig};
 use websvc_stage::TraceMetrics;
 use websvc_store::{StaticKeys, Store};
 use websvc_transport::{BoxFuture, Server, ServerConfig, ShutdownReport, TlsFiles};
@@ -126,6 +126,7 @@ pub(crate) async fn start(
         store: app.store.clone(),
         artifacts: app.artifacts.clone(),
         uploads_dir: data_dir.uploads(),
+        oauth: oauth(config)?,
         public_url: origin(config)?,
         authentication,
         open_metrics: server.local_addr().ip().is_loopback(),
@@ -253,6 +254,21 @@ pub(super) fn origin(config: &Config) -> Result<PublicUrlConfig> {
         scheme: if server.tls.is_some() { "https" } else { "http" },
         trusted_proxies: networks.collect::<Result<_>>()?,
     })
+}
+
+/// Returns the issuer of OAuth tokens, if OAuth is on.
+fn oauth(config: &Config) -> Result<Option<OauthIssuer>> {
+    if !config.auth.oauth.enabled {
+        return Ok(None);
+    }
+    ensure!(
+        config.auth.required,
+        "auth.oauth.enabled is true, but auth.required is false: no client needs a token"
+    );
+    let public_url = origin(config)?.public_url.context(
+        "auth.oauth.enabled is true, but server.public_url is missing: clients get tokens for this URL",
+    )?;
+    Ok(Some(OauthIssuer::new(&public_url).context("server.public_url")?))
 }
 
 /// Fails if the service would accept requests without a key on an address other than loopback.

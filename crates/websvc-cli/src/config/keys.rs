@@ -14,6 +14,7 @@ const SECTIONS: &[Section] = &[
     ("server", fields::<super::Server>),
     ("server.tls", fields::<super::Tls>),
     ("auth", fields::<super::Auth>),
+    ("auth.oauth", fields::<super::Oauth>),
     ("fetch", fields::<super::Fetch>),
     ("search", fields::<super::Search>),
     ("search.searxng", || [vec!["url"], fields::<Endpoint>()].concat()),

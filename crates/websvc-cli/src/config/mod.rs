@@ -119,6 +119,14 @@ pub(crate) struct Tls {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Auth {
     pub(crate) required: bool,
+    pub(crate) oauth: Oauth,
+}
+
+/// `[auth.oauth]`: OAuth for MCP clients.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Oauth {
+    pub(crate) enabled: bool,
 }
 
 /// `[fetch]`: how pages are fetched.
@@ -249,7 +257,7 @@ impl Default for Server {
 
 impl Default for Auth {
     fn default() -> Self {
-        Self { required: true }
+        Self { required: true, oauth: Oauth::default() }
     }
 }
 

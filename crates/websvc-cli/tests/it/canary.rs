@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};
 
 use self::extras::{
-    feedback_attacks, file_and_team_attacks, llms_txt_attacks, prompt_attacks, rerank_attacks, run_attacks,
+    feedback_attacks, file_and_team_attacks, is_of_files_or_teams, llms_txt_attacks, prompt_attacks,
+    rerank_attacks, run_attacks,
 };
 use self::monitors::{is_monitor_request, monitor_attacks, run_monitor};
 use self::sessions::{is_session_request, session_attacks};
@@ -280,8 +281,7 @@ fn attacks(operation: &str, internal: &str) -> Option<Vec<Value>> {
                 .chain([json!({"name": internal, "file": with_canary(PAGE), "options": {"url": internal, "formats": ["links"]}})])
                 .collect()
         }
-        put if put.starts_with("put ") => file_and_team_attacks(put, internal),
-        "post /v2/parse/upload-url" | "post /v2/team/siem/test" => file_and_team_attacks(operation, internal),
+        other if is_of_files_or_teams(other) => file_and_team_attacks(other, internal),
         "post /v1/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),
             json!({"query": "inside", "scrapeOptions": {"formats": ["extract"], "extract": {"schema": {"$ref": internal}}}}),

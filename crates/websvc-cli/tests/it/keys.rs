@@ -35,6 +35,26 @@ async fn keys_are_created_listed_and_revoked_while_the_server_runs() {
         assert!(Instant::now() < deadline, "the revoked key is still accepted");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    let invited = site.succeed(&["keys", "invite", "--team", "readers", "--scope", "search", "--json"]);
+    let invited: Value = serde_json::from_str(&invited).unwrap();
+    assert_eq!(
+        (&invited["state"], &invited["link"], &invited["admin"]),
+        (&json!("invited"), &Value::Null, &json!(false))
+    );
+    let body = json!({ "invitation": invited["invitation"] }).to_string();
+    service.key = String::new();
+    let redeemed = service.post("/v2/keys/redeem", body).await;
+    assert_eq!(redeemed.status, 200, "{}", redeemed.body);
+    service.key = redeemed.body["data"]["key"].as_str().unwrap().to_owned();
+    assert!(accepted(&service).await);
+    let link = site
+        .command(&["keys", "invite"])
+        .env("WEBSVC__SERVER__PUBLIC_URL", "https://web.test/")
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&link.stdout).starts_with("https://web.test/#/redeem/fi-"), "{link:?}");
+    let too_long = site.run(&["keys", "invite", "--redeem-within", "91d"]);
+    assert!(String::from_utf8_lossy(&too_long.stderr).contains("90 days"), "{too_long:?}");
     let unknown = site.run(&["keys", "revoke", "nothing"]);
     assert!(!unknown.status.success());
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("\"nothing\""));

@@ -34,7 +34,7 @@ macro_rules! file {
 /// The style sheet of the page.
 const STYLE: File = file!(CSS, "style.css");
 /// The scripts of the page.
-const SCRIPTS: [File; 29] = [
+const SCRIPTS: [File; 31] = [
     file!(JAVASCRIPT, "main.js"),
     file!(JAVASCRIPT, "agent.js"),
     file!(JAVASCRIPT, "agent_form.js"),
@@ -42,6 +42,7 @@ const SCRIPTS: [File; 29] = [
     file!(JAVASCRIPT, "agents.js"),
     file!(JAVASCRIPT, "api.js"),
     file!(JAVASCRIPT, "check.js"),
+    file!(JAVASCRIPT, "consent.js"),
     file!(JAVASCRIPT, "dialog.js"),
     file!(JAVASCRIPT, "diff.js"),
     file!(JAVASCRIPT, "dom.js"),
@@ -56,6 +57,7 @@ const SCRIPTS: [File; 29] = [
     file!(JAVASCRIPT, "monitor_text.js"),
     file!(JAVASCRIPT, "monitors.js"),
     file!(JAVASCRIPT, "playground.js"),
+    file!(JAVASCRIPT, "redeem.js"),
     file!(JAVASCRIPT, "requests.js"),
     file!(JAVASCRIPT, "results.js"),
     file!(JAVASCRIPT, "session.js"),

@@ -30,6 +30,7 @@ use crate::route::OperationGroup::Dashboard;
 use crate::route::{Endpoint, RequestBody, handler};
 
 pub(crate) use file::page;
+pub use keys::invitation_link;
 pub(crate) use sign_in::authenticate_admin;
 pub(crate) use sign_in_limiter::SignInLimiter;
 pub(crate) use sign_in_links::SignInLinks;
@@ -156,9 +157,9 @@ async fn run_on_store<T: Send + 'static>(
 /// Returns the error for the user: 400 and 404 for errors that the user can correct, and otherwise 500.
 fn store_error(error: StoreError) -> ApiError {
     match error {
-        StoreError::InvalidName { .. } | StoreError::AlreadyRevoked { .. } => {
-            ApiError::new(ErrorCode::BadRequest, error.to_string())
-        }
+        StoreError::InvalidName { .. }
+        | StoreError::AlreadyRevoked { .. }
+        | StoreError::InvalidInvitation { .. } => ApiError::new(ErrorCode::BadRequest, error.to_string()),
         StoreError::UnknownKey { .. } => ApiError::new(ErrorCode::NotFound, error.to_string()),
         other => ApiError::internal(&other, "the database could not be used"),
     }

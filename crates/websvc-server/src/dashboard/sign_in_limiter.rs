@@ -1,4 +1,4 @@
-//! The limit of wrong keys per client address, so that keys of the configuration cannot be guessed.
+//! The limit of wrong keys and invitations per client address, so that keys of the configuration cannot be guessed.
 //!
 //! There are two limits. The narrow one applies to an address and the first characters of the key, because guesses at one
 //! key begin alike. The wide one applies to an address alone: if it were narrow, ten mistakes of one client would lock
@@ -54,7 +54,7 @@ impl SignInLimiter {
             return Ok(());
         }
         let seconds = wait.as_secs() + 1;
-        let text = format!("Too many wrong keys from this address, retry after {seconds}s");
+        let text = format!("Too many attempts from this address, retry after {seconds}s");
         Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(seconds))
     }
 

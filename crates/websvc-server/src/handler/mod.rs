@@ -14,6 +14,7 @@ mod extract;
 mod feedback;
 mod index;
 mod job;
+mod key;
 mod map;
 mod metrics;
 mod monitor;
@@ -47,6 +48,7 @@ pub(crate) use job::{
     ENDPOINTS as JOBS, JobStart, V1_ENDPOINTS as JOBS_V1, find as find_job, not_found as job_not_found,
     parse_id as parse_job_id, receive as receive_job, start_received as start_job,
 };
+pub(crate) use key::ENDPOINTS as KEY;
 pub(crate) use map::ENDPOINTS as MAP;
 pub(crate) use metrics::{ENDPOINTS as METRICS, PATH as METRICS_PATH};
 pub(crate) use monitor::{
@@ -58,7 +60,7 @@ pub(crate) use scrape::{ENDPOINTS as SCRAPE, respond_to_scrape, scrape_result};
 pub(crate) use search::{ENDPOINTS as SEARCH, forced_retention, respond_to_search};
 pub(crate) use status::{ENDPOINTS as STATUS, readiness};
 pub(crate) use team::ENDPOINTS as TEAM;
-pub(crate) use usage::{ENDPOINTS as USAGE, credit_balance};
+pub(crate) use usage::{ENDPOINTS as USAGE, credit_balance, timestamp};
 pub(crate) use webhook::ENDPOINTS as WEBHOOK;
 
 /// Parses a UUID, and returns it in lower case.

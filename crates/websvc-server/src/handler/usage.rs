@@ -216,7 +216,8 @@ fn saturating(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-fn timestamp(unix_ms: u64) -> Option<String> {
+/// Returns a time as ISO 8601.
+pub(crate) fn timestamp(unix_ms: u64) -> Option<String> {
     let timestamp = Timestamp::from_millisecond(i64::try_from(unix_ms).ok()?).ok()?;
     Some(timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }

@@ -113,6 +113,12 @@ fn only_these_paths_are_public() {
     let (uploads, others): (Vec<&str>, Vec<&str>) =
         others.into_iter().partition(|path| path.starts_with("/v2/parse/"));
     assert_eq!(uploads, ["/v2/parse/upload/{id}"]);
+    let (keys, others): (Vec<&str>, Vec<&str>) =
+        others.into_iter().partition(|path| path.starts_with("/v2/keys/"));
+    assert_eq!(keys, ["/v2/keys/redeem"]);
+    let (oauth, others): (Vec<&str>, Vec<&str>) =
+        others.into_iter().partition(|path| path.starts_with("/oauth/") || path.starts_with("/.well-known/"));
+    assert_eq!(oauth.len(), 7, "{oauth:?}");
     assert_eq!(others[..6], ["/health", "/ready", "/openapi.json", "/", "/metrics", "/artifacts/{file}"]);
     assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
     assert_eq!(dashboard, ["/dashboard/files/{file}"]);

@@ -26,6 +26,7 @@ use crate::crawl_progress::CrawlProgressStore;
 use crate::dashboard::{SignInLimiter, SignInLinks, session::Sessions};
 use crate::forwarding::{Forwarded, Forwarding};
 use crate::handler::watch::WebSocketLimits;
+use crate::oauth::OauthIssuer;
 use crate::public_url::PublicUrlConfig;
 use crate::replays::ReplayStore;
 use crate::request_metrics::RequestMetrics;
@@ -51,6 +52,7 @@ pub(crate) struct ServiceState {
     pub(crate) forwarding: Forwarding,
     pub(crate) public_url: PublicUrlConfig,
     pub(crate) authentication: Authentication,
+    pub(crate) oauth: Option<OauthIssuer>,
     pub(crate) open_metrics: bool,
     /// The limits of admission.
     pub(crate) limits: AdmissionLimits,
@@ -86,6 +88,7 @@ impl ServiceState {
             uploads_dir,
             public_url,
             authentication,
+            oauth,
             open_metrics,
             limits,
             traces,
@@ -108,6 +111,7 @@ impl ServiceState {
             forwarding: Forwarding::new(replica, &store),
             public_url,
             authentication,
+            oauth,
             open_metrics,
             limits,
             admission,

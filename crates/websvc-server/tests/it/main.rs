@@ -10,6 +10,8 @@ mod browser_sessions;
 mod forced_retention;
 mod formats;
 mod hostile_urls;
+mod invitations;
+mod oauth;
 mod openapi;
 mod replicas;
 mod robots_agent;

@@ -10,6 +10,8 @@ pub(super) const COPIED: &[&str] = &[
     "teams",
     "page_owners",
     "keys",
+    "oauth_clients",
+    "oauth_grants",
     "threat_values",
     "access_version",
     "secrets",

@@ -23,7 +23,8 @@ const SCHEMA: &str = concat!(
 );
 
 /// The steps: the one at index `n` migrates the schema from version `n` to `n + 1`.
-pub(crate) const MIGRATIONS: &[&str] = &[SCHEMA];
+pub(crate) const MIGRATIONS: &[&str] =
+    &[SCHEMA, include_str!("sqlite/002_invitations.sql"), include_str!("sqlite/003_oauth.sql")];
 
 /// Outcome of [`migrate`].
 #[derive(Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ use websvc_types::feedback::{FeedbackRequest, SearchFeedbackRequest};
 use websvc_types::index::{CrawlProgressRequest, IndexUploadRequest};
 use websvc_types::interact::{CreateBrowserRequest, ExecuteRequest, InteractRequest};
 use websvc_types::job::{BatchScrapeRequest, CrawlParamsRequest, CrawlRequest};
+use websvc_types::key::RedeemRequest;
 use websvc_types::limits::{BODY_BYTES_PER_VALUE, BODY_MAX_BYTES, BODY_VALUES_MAX, INDEX_BYTES_PER_VALUE};
 use websvc_types::llms_txt::LlmsTxtRequest;
 use websvc_types::map::{MapRequest, MapRequestV1};
@@ -100,6 +101,7 @@ fn readers() -> Vec<Reader> {
         CrawlParamsRequest => |body| read_request::<CrawlParamsRequest>(body, ());
         MapRequest => |body| read_request::<MapRequest>(body, &policy());
         MapRequestV1 => |body| read_request::<MapRequestV1>(body, &policy());
+        RedeemRequest => |body| read_request::<RedeemRequest>(body, ());
         RerankRequest => |body| read_request::<RerankRequest>(body, ());
         IndexUploadRequest => |body| read_request::<IndexUploadRequest>(body, ());
         CrawlProgressRequest => |body| read_request::<CrawlProgressRequest>(body, ());

@@ -187,10 +187,15 @@ async fn administrator_changes_have_events_with_their_target() {
     let change = json!({"name": "red", "audit": "on"}).to_string();
     service.send(Method::PUT, "/dashboard/teams", &headers, change).await;
     assert_eq!(service.get("/dashboard/keys").await.status, 200, "reading is possible");
+    let invitation = json!({"team": "red", "inviteForDays": 1}).to_string();
+    let invited = service.post("/dashboard/keys", invitation).await.body;
+    let invitation = json!({"invitation": invited["link"]}).to_string();
+    let redeemed = service.post("/v2/keys/redeem", invitation).await;
+    assert_eq!(redeemed.status, 200, "{}", redeemed.body);
     let key = audit.site.succeed(&["keys", "create", "--team", "red", "--allow-ip", "192.0.2.1"]);
     service.key = key.trim().to_owned();
     assert_eq!(service.search(json!({"query": "tea"})).await.status, 403);
-    let events = audit.wait_for_events(4).await;
+    let events = audit.wait_for_events(6).await;
     let actual: Vec<_> = events
         .iter()
         .map(|event| (outcome(event).0, outcome(event).1, event["target"].as_str().unwrap_or_default()))
@@ -201,10 +206,19 @@ async fn administrator_changes_have_events_with_their_target() {
             ("create-key", 200, format!("key {id} of team red").as_str()),
             ("revoke-key", 200, &format!("key {id}")),
             ("set-team", 200, "team red"),
+            ("create-key", 200, &format!("invitation {} of team red", invited["id"].as_str().unwrap())),
+            (
+                "redeem-invitation",
+                200,
+                &format!("key {} of team red", redeemed.body["data"]["id"].as_str().unwrap())
+            ),
             ("search", 403, ""),
         ]
     );
-    assert_eq!(events[3]["team"], json!("red"), "the event of a rejected address names no team");
+    assert_eq!(events[4]["team"], json!("red"));
+    assert_eq!(events[5]["team"], json!("red"), "the event of a rejected address names no team");
     let secret = created.body["secret"].as_str().unwrap();
-    assert!(!json!(events).to_string().contains(secret));
+    let secrets =
+        [secret, invited["secret"].as_str().unwrap(), redeemed.body["data"]["key"].as_str().unwrap()];
+    assert!(secrets.iter().all(|secret| !json!(events).to_string().contains(secret)));
 }

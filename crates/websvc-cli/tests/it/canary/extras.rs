@@ -65,6 +65,12 @@ pub(super) fn prompt_attacks(internal: &str) -> Vec<Value> {
     vec![json!({"url": internal, "prompt": "the docs", "base_url": internal})]
 }
 
+/// Returns whether an operation is on files, teams or keys.
+pub(super) fn is_of_files_or_teams(operation: &str) -> bool {
+    let posts = ["post /v2/parse/upload-url", "post /v2/team/siem/test", "post /v2/keys/redeem"];
+    operation.starts_with("put ") || posts.contains(&operation)
+}
+
 /// Returns request bodies that might make an upload URL or the settings of a team refer to `internal`.
 pub(super) fn file_and_team_attacks(operation: &str, internal: &str) -> Vec<Value> {
     match operation {
@@ -76,6 +82,9 @@ pub(super) fn file_and_team_attacks(operation: &str, internal: &str) -> Vec<Valu
         "put /v2/parse/upload/{id}" => vec![json!(super::PAGE.replace("URL/", internal))],
         "put /v2/team/threat-protection" => {
             vec![json!({"mode": "normal", "url": internal, "blacklist": [internal]})]
+        }
+        "post /v2/keys/redeem" => {
+            vec![json!({"invitation": format!("{internal}/#/redeem/fi-{}", "0".repeat(32))})]
         }
         "post /v2/team/siem/test" => vec![json!({"message": internal})],
         _ => vec![json!({"enabled": true, "destination": internal, "webhook": internal})],

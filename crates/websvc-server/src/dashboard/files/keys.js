@@ -1,4 +1,4 @@
-// The API keys: creating, listing and revoking them.
+// The API keys and invitations to them: creating, listing and revoking them.
 
 import { request } from "./api.js";
 import { confirmAction } from "./dialog.js";
@@ -26,7 +26,8 @@ function operations(key) {
 
 function state(key) {
   if (key.revokedAt) return badge("bad", "revoked");
-  if (key.expiresAt && new Date(key.expiresAt) < new Date()) return badge("bad", "expired");
+  if ([key.expiresAt, key.redeemUntil].some((time) => time && new Date(time) < new Date())) return badge("bad", "expired");
+  if (key.redeemUntil) return badge("busy", `invited until ${formatTime(key.redeemUntil)}`);
   return badge("good", "valid");
 }
 
@@ -34,6 +35,8 @@ function keyForm(scopes, newKey, onCreated) {
   const team = el("input", { type: "text", required: true, maxlength: 128, value: "default", autocomplete: "off" });
   const name = el("input", { type: "text", maxlength: 128, autocomplete: "off" });
   const expiry = el("select", {}, ...[["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], ["365", "in a year"]].map(([value, text]) => el("option", { value }, text)));
+  const invitation = el("select", {}, ...[["", "you, now"], ["1", "someone else, within a day"], ["7", "someone else, within a week"], ["30", "someone else, within 30 days"]].map(([value, text]) => el("option", { value }, text)));
+  const rate = el("input", { type: "number", min: 0, max: 4_294_967_295, placeholder: "that of the team" });
   const scopeGroup = checkboxGroup("Operations", scopes, scopes);
   const admin = el("input", { type: "checkbox" });
   return el("form", { class: "card", onsubmit: async (event) => {
@@ -42,10 +45,16 @@ function keyForm(scopes, newKey, onCreated) {
     const body = { team: team.value, name: name.value, admin: admin.checked };
     if (checked.length < scopes.length) body.scopes = checked;
     if (expiry.value) body.expiresInDays = Number(expiry.value);
+    if (rate.value) body.requestsPerMinute = Number(rate.value);
+    if (invitation.value) body.inviteForDays = Number(invitation.value);
     try {
       const key = await request("POST", "/dashboard/keys", body);
-      newKey.replaceChildren(el("div", { class: "card new" }, el("h2", {}, "Your new key"), el("p", {}, "Copy it now: it is shown only once."), el("p", { class: "row" }, el("code", { class: "secret" }, key.secret), copyButton(() => key.secret, "key"))));
-      showStatus(`Key ${key.id} was created`);
+      const [heading, text, kind] = body.inviteForDays
+        ? ["The invitation", "Send the link to one person or agent. The first one who redeems it gets the key. It is shown only once.", "invitation"]
+        : ["Your new key", "Copy it now: it is shown only once.", "key"];
+      const secret = key.link ?? key.secret;
+      newKey.replaceChildren(el("div", { class: "card new" }, el("h2", {}, heading), el("p", {}, text), el("p", { class: "row" }, el("code", { class: "secret" }, secret), copyButton(() => secret, kind))));
+      showStatus(kind === "key" ? `Key ${key.id} was created` : `Invitation ${key.id} was created`);
       name.value = "";
       admin.checked = false;
       await onCreated();
@@ -53,7 +62,7 @@ function keyForm(scopes, newKey, onCreated) {
       showError(error.message);
     }
   } }, el("h2", {}, "New key"),
-  el("div", { class: "row" }, field("Team", team), field("Name", name, "Describes the use of the key."), field("Expires", expiry)),
+  el("div", { class: "row" }, field("Team", team), field("Name", name, "Describes the use of the key."), field("Expires", expiry), field("Requests per minute", rate), field("For", invitation, "An invitation is a link with which its receiver gets the key.")),
   scopeGroup.group,
   field("Administrator", admin, "May sign in to this dashboard, create keys and edit teams."),
   el("button", { class: "main" }, "Create"));
@@ -62,13 +71,13 @@ function keyForm(scopes, newKey, onCreated) {
 /** Returns a button that revokes a key after a confirmation. */
 function revokeButton(key, onRevoked) {
   return el("button", { type: "button", class: "danger small", "aria-label": `Revoke ${key.id}`, onclick: (event) => confirmAction(event.currentTarget, {
-    title: `Revoke the key ${key.id}?`,
-    text: `Requests with this key (team ${key.team}${key.name ? `, ${key.name}` : ""}) will be rejected, and its sessions of this dashboard end. This cannot be undone.`,
+    title: `Revoke the ${key.redeemUntil ? "invitation" : "key"} ${key.id}?`,
+    text: key.redeemUntil ? "Its link will give no key. This cannot be undone." : `Requests with this key (team ${key.team}${key.name ? `, ${key.name}` : ""}) will be rejected, and its sessions of this dashboard end. This cannot be undone.`,
     label: "Revoke",
     onConfirm: async () => {
       await request("DELETE", `/dashboard/keys/${encodeURIComponent(key.id)}`);
       await onRevoked();
-      return `Key ${key.id} was revoked`;
+      return `${key.redeemUntil ? "Invitation" : "Key"} ${key.id} was revoked`;
     },
   }) }, "Revoke");
 }

@@ -2,11 +2,13 @@
 
 import { request, setOnSessionEnd, setSession } from "./api.js";
 import { codeBlock, el, field, showError, showStatus, takeNotice } from "./dom.js";
+import { authorizationIn, consentPage } from "./consent.js";
 import { agents } from "./agents.js";
 import { playground } from "./playground.js";
 import { monitors } from "./monitors.js";
 import { sessions } from "./sessions.js";
 import { usage } from "./usage.js";
+import { invitationIn, redeemPage } from "./redeem.js";
 import { requests } from "./requests.js";
 import { feedback } from "./feedback.js";
 import { keys } from "./keys.js";
@@ -94,7 +96,8 @@ function start() {
 async function showPage(isNavigation = false) {
   if (!session) return;
   const [path, ...parts] = location.hash.replace(/^#\//, "").split("/");
-  const page = PAGES.find((other) => other.path === path) ?? PAGES[0];
+  const authorization = authorizationIn(location.hash);
+  const page = authorization === undefined ? PAGES.find((other) => other.path === path) ?? PAGES[0] : { title: "Connect", show: (container) => consentPage(container, authorization) };
   if (leavePage) leavePage();
   leavePage = null;
   for (const anchor of nav.querySelectorAll("a")) {
@@ -128,7 +131,18 @@ setOnSessionEnd(() => {
   endSession();
   showSignIn("The session has ended; sign in again");
 });
-addEventListener("hashchange", () => { if (location.hash.startsWith("#/")) showPage(true); });
+addEventListener("hashchange", () => { if (!showInvitation() && location.hash.startsWith("#/")) showPage(true); });
+
+/** Shows the invitation in the address, which must not stay there. Returns whether there is one. */
+function showInvitation() {
+  const invitation = invitationIn(location.hash);
+  if (!invitation) return false;
+  history.replaceState(null, "", "/");
+  if (leavePage) leavePage();
+  leavePage = null;
+  redeemPage(main, invitation);
+  return true;
+}
 
 /** Signs in with a link, whose token must not stay in the address. Returns why that failed. */
 async function useLink() {
@@ -147,7 +161,8 @@ async function useLink() {
 try {
   session = setSession(await request("GET", "/dashboard/session"));
   const failure = await useLink();
-  if (session.csrfToken) start();
+  if (showInvitation()) nav.hidden = true;
+  else if (session.csrfToken) start();
   else showSignIn(failure);
 } catch (error) {
   showError(error.message);

@@ -182,6 +182,7 @@ fn service(store: &Store, web: &TestWeb, dir: &TempDir, url: &str) -> Service {
         uploads_dir: dir.path().join("uploads"),
         public_url: PublicUrlConfig { public_url: None, scheme: "http", trusted_proxies: Vec::new() },
         authentication: Authentication::Required,
+        oauth: None,
         open_metrics: true,
         limits: AdmissionLimits::default(),
         traces: None,

@@ -1,0 +1,96 @@
+//! The issuer: the URL of the service as an authorization server.
+
+use url::{Host, Url};
+
+/// The URL of the service as an authorization server. Its MCP endpoint is the only resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OauthIssuer(String);
+
+/// The error for a public URL that cannot be an issuer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{url} cannot be the issuer of OAuth: {rule}")]
+pub struct InvalidIssuer {
+    url: Url,
+    rule: &'static str,
+}
+
+impl OauthIssuer {
+    /// Makes the public URL of the service the issuer.
+    ///
+    /// # Errors
+    /// [`InvalidIssuer`] for a URL with a path, because clients look for the metadata at the root of the host, and for http
+    /// except on loopback.
+    pub fn new(public_url: &Url) -> Result<Self, InvalidIssuer> {
+        let rule = if public_url.path() != "/" {
+            "clients look for its metadata at the root of the host, so the URL must have no path"
+        } else if !(public_url.scheme() == "https" || is_loopback_http(public_url)) {
+            "tokens need https, except on loopback"
+        } else {
+            return Ok(Self(public_url.as_str().trim_end_matches('/').to_owned()));
+        };
+        Err(InvalidIssuer { url: public_url.clone(), rule })
+    }
+
+    /// Returns the URL, without a trailing slash.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the URL of the MCP endpoint.
+    pub(super) fn resource(&self) -> String {
+        format!("{}/mcp", self.0)
+    }
+
+    /// Returns whether a resource indicator (RFC 8707) names this service. Clients send the URL of the endpoint, and some that
+    /// of its host.
+    pub(super) fn is_resource(&self, text: &str) -> bool {
+        let text = text.trim_end_matches('/');
+        text == self.0 || text == self.resource()
+    }
+}
+
+/// Returns whether a URL is one of http on this machine.
+pub(super) fn is_loopback_http(url: &Url) -> bool {
+    let is_loopback = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    url.scheme() == "http" && is_loopback
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str, expected: Option<&str>) {
+        let issuer = OauthIssuer::new(&url.parse().unwrap()).ok();
+        assert_eq!(issuer.as_ref().map(OauthIssuer::as_str), expected, "{url}");
+    }
+
+    #[test]
+    fn issuer_is_https_or_loopback_without_a_path() {
+        check("https://websvc.test/", Some("https://websvc.test"));
+        check("https://websvc.test:8443", Some("https://websvc.test:8443"));
+        check("http://127.0.0.1:3002", Some("http://127.0.0.1:3002"));
+        check("http://localhost:3002", Some("http://localhost:3002"));
+        check("http://websvc.test", None);
+        check("http://10.0.0.1", None);
+        check("https://websvc.test/api", None);
+    }
+
+    #[test]
+    fn resource_is_the_endpoint_or_its_host() {
+        let issuer = OauthIssuer::new(&"https://websvc.test".parse().unwrap()).unwrap();
+        for own in ["https://websvc.test/mcp", "https://websvc.test", "https://websvc.test/mcp/"] {
+            assert!(issuer.is_resource(own), "{own}");
+        }
+        for other in
+            ["https://websvc.test.evil.test/mcp", "https://other.test/mcp", "http://websvc.test/mcp", ""]
+        {
+            assert!(!issuer.is_resource(other), "{other}");
+        }
+    }
+}
