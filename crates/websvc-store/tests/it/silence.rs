@@ -85,11 +85,13 @@ fn process_that_is_suspended_in_a_transaction_delays_the_others_only_briefly() {
             is_suspended.then_some(())
         });
         let begun = Instant::now();
-        let created = other.create_key("tea", "other");
+        // A busy machine can also be silent for so long that a call fails: another attempt may succeed.
+        let is_created =
+            || other.create_key("tea", "other").is_ok() || begun.elapsed() > Duration::from_secs(8);
+        eventually(|| is_created().then_some(()));
         let elapsed = begun.elapsed();
         is_stopped.store(true, Ordering::Relaxed);
         forwarder.set_frozen(false);
-        created.unwrap();
         // The limit of the server was ten seconds.
         assert!(elapsed < Duration::from_secs(8), "{elapsed:?}");
     });

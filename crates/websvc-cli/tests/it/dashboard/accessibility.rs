@@ -55,7 +55,7 @@ const FOREIGN: [(&str, &str, &str); 3] = [
 const MONITOR: &str = "Prices of teas whose name is longer than the window of a telephone is wide";
 
 /// The views in the order in which the browser opens them: a name, and the script that opens the view.
-const VIEWS: [(&str, &str); 24] = [
+const VIEWS: [(&str, &str); 26] = [
     ("playground", "await visit('playground', 'input[type=search]')"),
     (
         "results",
@@ -147,6 +147,21 @@ const VIEWS: [(&str, &str); 24] = [
         "session",
         "document.querySelector('a.name').click(); const frame = await until('the frame', () => document.querySelector('iframe')); \
          await until('the picture', () => frame.contentDocument?.querySelector('#screen')?.naturalWidth > 0)",
+    ),
+    (
+        "connect",
+        "const registration = { client_name: '<b>A client</b>', redirect_uris: ['http://127.0.0.1/callback'] }; \
+         const headers = { 'Content-Type': 'application/json' }; \
+         const registered = await fetch('/oauth/register', { method: 'POST', headers, body: JSON.stringify(registration) }); \
+         const { client_id } = await registered.json(); \
+         location.hash = '#/authorize?' + new URLSearchParams({ response_type: 'code', client_id, redirect_uri: 'http://127.0.0.1/callback', \
+         code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' }); \
+         await until('the consent', () => button('Allow')); \
+         if (document.querySelector('main b')) throw new Error('the name of a client became markup')",
+    ),
+    (
+        "invitation",
+        "location.hash = '#/redeem/fi-' + '0'.repeat(32); await until('the invitation', () => button('Get the key'))",
     ),
 ];
 
@@ -304,6 +319,8 @@ async fn check_variant(width: u32, dark: bool) {
         ("WEBSVC__LLM__BASE_URL", MODEL),
         ("WEBSVC__LLM__MODEL", "tiny"),
         ("WEBSVC__BROWSER__CONCURRENCY", "1"),
+        ("WEBSVC__AUTH__OAUTH__ENABLED", "true"),
+        ("WEBSVC__SERVER__PUBLIC_URL", "http://127.0.0.1:3002"),
     ];
     let Some(dashboard) = start_with(&settings).await else { return };
     let Some(axe) = path_or_skip("WEBSVC_TEST_AXE") else { return };

@@ -49,7 +49,7 @@ async fn keyboard_alone_operates_the_dashboard_with_visible_focus() {
     steps.extend([press("Enter"), wait("input[value=index]")]);
     steps.extend(press_and_record("Tab", 2));
     steps.extend([write("by keyboard"), press("Enter"), wait(".secret")]);
-    steps.extend(press_and_record("Tab", 16));
+    steps.extend(press_and_record("Tab", 18));
     steps.extend([press("Enter"), wait("dialog[open]"), script(FOCUS)]);
     // Escape closes the dialog, and the focus returns to the button.
     steps.extend([
@@ -84,6 +84,8 @@ async fn keyboard_alone_operates_the_dashboard_with_visible_focus() {
         "Team",
         "Name",
         "Expires",
+        "Requests per minute",
+        "For",
         "search",
         "scrape",
         "map",
