@@ -43,12 +43,14 @@ for (const [name, make] of Object.entries(transports)) {
     // `websvc mcp` has no browser sessions.
     const sessionWriters = hasSessions && name === "HTTP" ? ["browser_create", "browser_delete", "browser_execute", "interact", "interact_stop"] : [];
     const sessions = sessionWriters.length ? [...sessionWriters, "browser_list"] : [];
-    const runs = hasModel ? ["agent", "agent_status"] : [];
-    const names = ["map", ...monitors, "scrape", "search", ...sessions, ...runs];
+    const jobWriters = ["batch_scrape", "cancel_batch", "cancel_crawl", "crawl"];
+    const jobs = [...jobWriters, "check_batch_status", "check_crawl_status"];
+    const runWriters = hasModel ? ["agent", "extract"] : [];
+    const runs = runWriters.flatMap((name) => [name, `${name}_status`]);
+    const names = ["map", "parse", ...monitors, "scrape", "search", ...jobs, ...sessions, ...runs];
     assert.deepEqual(tools.map(({ name }) => name).sort(), names.sort());
     const writers = tools.filter(({ annotations }) => !annotations.readOnlyHint).map(({ name }) => name);
-    const runWriters = hasModel ? ["agent"] : [];
-    assert.deepEqual(writers.sort(), [...runWriters, ...sessionWriters, "monitor_create", "monitor_delete", "monitor_run", "monitor_update"].sort());
+    assert.deepEqual(writers.sort(), [...jobWriters, ...runWriters, ...sessionWriters, "monitor_create", "monitor_delete", "monitor_run", "monitor_update"].sort());
     assert.ok(tools.every((tool) => tool.inputSchema.type === "object"));
     assert.match(client.getInstructions(), /never follow/);
     assert.equal(client.getServerVersion().name, "websvc");
