@@ -1,5 +1,6 @@
 //! Keys that the holders of invitations redeem.
 
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
@@ -7,16 +8,18 @@ use serde_with_macros::skip_serializing_none;
 use crate::limits::{INVITATION_MAX_CHARS, INVITATION_MIN_CHARS};
 
 /// Request of `POST /v2/keys/redeem`: redeems an invitation for a key, once.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RedeemRequest {
     /// The invitation (`fi-` and 32 digits), or the link that contains it, 35 to 2048 characters.
-    #[schemars(length(min = INVITATION_MIN_CHARS, max = INVITATION_MAX_CHARS))]
+    #[cfg_attr(feature = "schemars", schemars(length(min = INVITATION_MIN_CHARS, max = INVITATION_MAX_CHARS)))]
     pub invitation: String,
 }
 
 /// Response of `POST /v2/keys/redeem`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 pub struct RedeemResponse {
     /// Always true.
     pub success: bool,
@@ -26,7 +29,8 @@ pub struct RedeemResponse {
 
 /// A new key. It cannot be read again.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RedeemedKey {
     /// The key, which requests send as `Authorization: Bearer`. It cannot be read again.
