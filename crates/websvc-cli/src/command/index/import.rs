@@ -100,15 +100,20 @@ struct Inputs {
     filter: Filter,
 }
 
+/// What was read: an item, and the index of its input; `None` for an input that could not be read to its end, which is no
+/// item of it.
+type Read = (Option<usize>, Item);
+
 impl Inputs {
     /// Sends the items of each path, without those that an earlier import has done. It blocks.
-    fn read(&self, done: &[u64], sender: &mpsc::Sender<(usize, Item)>) -> Result<()> {
+    fn read(&self, done: &[u64], sender: &mpsc::Sender<Read>) -> Result<()> {
         for ((at, path), skip) in self.paths.iter().enumerate().zip(done) {
-            let mut send = |item| Ok(sender.blocking_send((at, item))?);
+            let mut send = |item| Ok(sender.blocking_send((Some(at), item))?);
             reader::read(path, self.base_url.as_ref(), *skip, &self.filter, &mut send).or_else(|error| {
                 // Other files may be intact. If the receiver is closed, this send fails, too.
                 let failure = ReadFailure::broken(&output::causes(error.as_ref()));
-                send(Item::Failed { subject: path.display().to_string(), failure })
+                let item = Item::Failed { subject: path.display().to_string(), failure };
+                sender.blocking_send((None, item))
             })?;
         }
         Ok(())
@@ -117,15 +122,17 @@ impl Inputs {
 
 /// Reads on a separate thread and writes in batches. The bounded channel limits how far reading runs ahead.
 async fn import_paths(inputs: Inputs, resume: &mut Resume, sink: &dyn Sink) -> Result<Report> {
-    let (sender, mut items) = mpsc::channel::<(usize, Item)>(READ_AHEAD);
+    let (sender, mut items) = mpsc::channel::<Read>(READ_AHEAD);
     let done = resume.begin(&inputs.paths)?;
-    let paths = inputs.paths.clone();
     let mut report = Report { resumed: done.iter().sum(), ..Report::new() };
     let reading = websvc_transport::spawn_blocking(move || inputs.read(&done, &sender));
     let mut progress = Progress::start("importing");
     let (mut batch, mut bytes) = (Vec::<IndexDocument>::new(), 0);
-    while let Some((at, item)) = items.recv().await {
-        resume.advance(&paths[at])?;
+    while let Some((input, item)) = items.recv().await {
+        // An import that continues reads what is behind the failure of an input.
+        if let Some(input) = input {
+            resume.advance(input);
+        }
         match item {
             Item::Document(document) => {
                 bytes += document.body.len();
@@ -172,4 +179,24 @@ fn print(report: &Report, as_json: bool) -> Result<()> {
         let errors = counted(*errors, "error", "errors");
         format!("{documents} indexed, {errors} in {elapsed_ms} ms{suffix}{resumed}")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failure_of_an_input_is_not_an_item_of_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let lines = directory.path().join("lines.jsonl");
+        std::fs::write(&lines, "{\"url\": \"http://a.test/\", \"title\": \"a\", \"body\": \"b\"}\n").unwrap();
+        // The other one was deleted after the import had begun.
+        let paths = vec![lines, directory.path().join("deleted.warc")];
+        let inputs = Inputs { paths, base_url: None, filter: Filter::default() };
+        let (sender, mut items) = mpsc::channel(READ_AHEAD);
+        inputs.read(&[0, 0], &sender).unwrap();
+        let mut next = || items.try_recv().unwrap();
+        assert!(matches!(next(), (Some(0), Item::Document(_))));
+        assert!(matches!(next(), (None, Item::Failed { .. })));
+    }
 }

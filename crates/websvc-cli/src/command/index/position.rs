@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::output;
@@ -34,6 +34,8 @@ pub(super) struct Resume {
     current: Positions,
     /// The positions at the last write.
     previous: Option<(Instant, Positions)>,
+    /// The absolute path of each input whose position is kept.
+    inputs: Vec<Option<PathBuf>>,
 }
 
 impl Resume {
@@ -43,7 +45,7 @@ impl Resume {
             Some(file) => read(file)?,
             None => Positions::new(),
         };
-        Ok(Self { file, current, previous: None })
+        Ok(Self { file, current, previous: None, inputs: Vec::new() })
     }
 
     /// Returns how many items of each input the import has done. Directories begin again, because their files change.
@@ -53,12 +55,18 @@ impl Resume {
 
     fn begin_input(&mut self, input: &Path) -> Result<u64> {
         if self.file.is_none() || input.is_dir() {
+            self.inputs.push(None);
             return Ok(0);
         }
+        let key = std::path::absolute(input)?;
+        ensure!(
+            !self.inputs.iter().flatten().any(|other| *other == key),
+            "{} is named twice: --resume keeps one position for each file",
+            input.display()
+        );
         let bytes =
             std::fs::metadata(input).with_context(|| format!("cannot read {}", input.display()))?.len();
-        let position =
-            self.current.entry(std::path::absolute(input)?).or_insert(Position { bytes, items: 0 });
+        let position = self.current.entry(key.clone()).or_insert(Position { bytes, items: 0 });
         if position.bytes != bytes {
             output::warn(&format!(
                 "{} had {} bytes when its import began, and has {bytes} now: it is imported from its beginning",
@@ -67,17 +75,17 @@ impl Resume {
             ));
             *position = Position { bytes, items: 0 };
         }
-        Ok(position.items)
+        let items = position.items;
+        self.inputs.push(Some(key));
+        Ok(items)
     }
 
-    /// Counts an item of an input.
-    pub(super) fn advance(&mut self, input: &Path) -> Result<()> {
-        if self.file.is_some()
-            && let Some(position) = self.current.get_mut(&std::path::absolute(input)?)
-        {
+    /// Counts an item of the input at this index.
+    pub(super) fn advance(&mut self, input: usize) {
+        let key = self.inputs.get(input).and_then(Option::as_ref);
+        if let Some(position) = key.and_then(|key| self.current.get_mut(key)) {
             position.items += 1;
         }
-        Ok(())
     }
 
     /// Stores a position at times. Call it when the index has accepted the documents of all counted items.
@@ -133,7 +141,7 @@ mod tests {
         let mut resume = Resume::open(Some(file.clone())).unwrap();
         assert_eq!(resume.begin(&inputs).unwrap(), [0, 0]);
         for _ in 0..3 {
-            inputs.iter().for_each(|input| resume.advance(input).unwrap());
+            (0..inputs.len()).for_each(|input| resume.advance(input));
         }
         resume.accepted().unwrap();
         assert!(!file.exists(), "a position is written only when a later one is reached");
@@ -141,7 +149,10 @@ mod tests {
         let mut resume = Resume::open(Some(file.clone())).unwrap();
         assert_eq!(resume.begin(&inputs).unwrap(), [3, 0], "a directory begins again");
         std::fs::write(&input, "other records").unwrap();
-        assert_eq!(Resume::open(Some(file)).unwrap().begin(&inputs).unwrap(), [0, 0]);
+        assert_eq!(Resume::open(Some(file.clone())).unwrap().begin(&inputs).unwrap(), [0, 0]);
+        let twice = [input.clone(), input];
+        let error = Resume::open(Some(file)).unwrap().begin(&twice).unwrap_err().to_string();
+        assert!(error.contains("a.warc is named twice"), "{error}");
     }
 
     #[test]
@@ -151,9 +162,9 @@ mod tests {
         std::fs::write(&input, "records").unwrap();
         let mut resume = Resume::open(Some(file.clone())).unwrap();
         resume.begin(std::slice::from_ref(&input)).unwrap();
-        resume.advance(&input).unwrap();
+        resume.advance(0);
         resume.accepted().unwrap();
-        resume.advance(&input).unwrap();
+        resume.advance(0);
         let earlier = Instant::now().checked_sub(INTERVAL).unwrap();
         resume.previous.as_mut().unwrap().0 = earlier;
         resume.accepted().unwrap();
