@@ -1,4 +1,6 @@
-//! The space of the file system with the data directory.
+//! The space of file systems.
+
+use std::path::Path;
 
 use crate::Store;
 
@@ -11,27 +13,36 @@ pub struct DiskSpace {
     pub total_bytes: u64,
 }
 
-impl Store {
-    /// Returns the space of the data directory; `None` if the system does not tell it. Blocks while the file system does.
+impl DiskSpace {
+    /// Returns the space of the file system with a file or directory; `None` if it is unknown. Blocks while the file system
+    /// does.
     #[must_use]
-    #[cfg(target_os = "linux")]
-    pub fn disk_space(&self) -> Option<DiskSpace> {
-        let found = rustix::fs::statvfs(self.directory()).ok()?;
-        Some(DiskSpace {
+    #[cfg(unix)]
+    pub fn read(path: &Path) -> Option<Self> {
+        let found = rustix::fs::statvfs(path).ok()?;
+        Some(Self {
             available_bytes: found.f_bavail.saturating_mul(found.f_frsize),
             total_bytes: found.f_blocks.saturating_mul(found.f_frsize),
         })
     }
 
-    /// Returns `None`: the space is read on Linux only.
+    /// Returns `None`: the space is read on Unix only.
     #[must_use]
-    #[cfg(not(target_os = "linux"))]
-    pub fn disk_space(&self) -> Option<DiskSpace> {
+    #[cfg(not(unix))]
+    pub fn read(_path: &Path) -> Option<Self> {
         None
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+impl Store {
+    /// Returns the space of the data directory, as [`DiskSpace::read`] does.
+    #[must_use]
+    pub fn disk_space(&self) -> Option<DiskSpace> {
+        DiskSpace::read(self.directory())
+    }
+}
+
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use websvc_engine::TeamIndexes;
 use websvc_index::{Index, IndexConfig, IndexError, Stats};
-use websvc_store::{DatabaseReport, ServerReport, Store, StoreError};
+use websvc_store::{DatabaseReport, DiskSpace, ServerReport, Store, StoreError};
 use websvc_types::counted;
 
 use super::finding::{Finding, State};
@@ -98,15 +98,8 @@ fn nearest_directory(path: &Path) -> Option<PathBuf> {
     existing.is_dir().then(|| existing.to_owned())
 }
 
-#[cfg(unix)]
 fn free_bytes(path: &Path) -> Option<u64> {
-    let stats = rustix::fs::statvfs(nearest_directory(path)?).ok()?;
-    Some(stats.f_bavail.saturating_mul(stats.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn free_bytes(_path: &Path) -> Option<u64> {
-    None
+    DiskSpace::read(&nearest_directory(path)?).map(|space| space.available_bytes)
 }
 
 /// Compares the free space with the possible growth of the page cache.
