@@ -166,6 +166,8 @@ pub const IMAGE_SIDE_MAX: u32 = 1_000_000;
 pub const QUERY_RERANK_MAX_CHARS: u32 = 10_000;
 /// Maximum number of distinct query words that rank texts and passages; further words are ignored (not specified).
 pub const QUERY_TERMS_MAX: usize = 64;
+/// Maximum number of URLs of a request of Open WebUI's web loader, which sends as many at a time (not specified).
+pub const LOAD_URLS_MAX: usize = 20;
 /// Minimum number of texts of a rerank request.
 pub const RERANK_DOCUMENTS_MIN: usize = 1;
 /// Maximum number of texts of a rerank request (not specified).

@@ -7,6 +7,7 @@ use http::{Method, Request};
 use serde_json::{Map, Value, json};
 use websvc_store::KeyScope;
 use websvc_transport::ServerBody;
+use websvc_types::limits::LOAD_URLS_MAX;
 use websvc_types::{ErrorCode, ScrapeResponse, Violation, ViolationCode};
 
 use super::{IncomingRequest, ok, read, searxng};
@@ -33,9 +34,6 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
     .scope(KeyScope::Scrape)
     .body(RequestBody::OPTIONS),
 ];
-
-/// The maximum number of URLs in a request to load pages. Open WebUI sends as many at a time.
-const MAX_URLS: usize = 20;
 
 /// The number of pages that a request loads at a time.
 const CONCURRENT_PAGES: usize = 8;
@@ -83,10 +81,10 @@ async fn load(context: RequestContext<'_>, request: Request<ServerBody>) -> Resu
 /// Returns the URLs of a request to load pages. The scrape of each checks its URL.
 fn urls(fields: &Map<String, Value>) -> Result<Vec<&str>, ApiError> {
     let list =
-        fields.get("urls").and_then(Value::as_array).filter(|urls| (1..=MAX_URLS).contains(&urls.len()));
+        fields.get("urls").and_then(Value::as_array).filter(|urls| (1..=LOAD_URLS_MAX).contains(&urls.len()));
     let urls: Option<Vec<&str>> = list.and_then(|urls| urls.iter().map(Value::as_str).collect());
     urls.ok_or_else(|| {
-        let message = format!("urls must be a list of 1 to {MAX_URLS} URLs, as texts");
+        let message = format!("urls must be a list of 1 to {LOAD_URLS_MAX} URLs, as texts");
         let violation = Violation { path: "/urls".to_owned(), code: ViolationCode::InvalidType, message };
         ApiError::invalid(ErrorCode::BadRequest, vec![violation])
     })
