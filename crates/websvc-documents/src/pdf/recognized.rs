@@ -22,6 +22,8 @@ const WORD_LEVEL: usize = 5;
 const PAGE_POINTS: f32 = 842.0;
 /// The minimum number of rows of a table.
 const MIN_ROWS: usize = 3;
+/// The maximum width of a space in running text, in heights of words.
+const MAX_SPACE: f32 = 2.0;
 /// The maximum mean number of words of a cell. Longer cells are the lines of columns of text.
 const MAX_CELL_WORDS: usize = 5;
 
@@ -29,6 +31,8 @@ const MAX_CELL_WORDS: usize = 5;
 struct Word<'t> {
     /// The numbers of its block and its paragraph in the block.
     paragraph: (u32, u32),
+    /// The number of its line in the paragraph.
+    line: u32,
     area: Rect,
     text: &'t str,
 }
@@ -73,12 +77,12 @@ fn word(line: &str) -> Option<Word<'_>> {
     for number in &mut numbers {
         *number = fields.next()?.parse().ok()?;
     }
-    let [level, _, block, paragraph, _, _, left, top, width, height] = numbers;
+    let [level, _, block, paragraph, line, _, left, top, width, height] = numbers;
     let text = fields.nth(1)?.trim();
     let (x0, y0) = (left as f32, top as f32);
     let area = Rect { x0, y0, x1: x0 + width as f32, y1: y0 + height as f32 };
     let is_word = usize::try_from(level) == Ok(WORD_LEVEL) && !text.is_empty();
-    is_word.then_some(Word { paragraph: (block, paragraph), area, text })
+    is_word.then_some(Word { paragraph: (block, paragraph), line, area, text })
 }
 
 fn middle(area: &Rect) -> (f32, f32) {
@@ -93,7 +97,10 @@ fn tables(words: &[Word<'_>]) -> Vec<PlacedTable> {
         return Vec::new();
     };
     let scale = PAGE_POINTS / page.y1.max(page.x1).max(1.0);
-    let glyphs = glyphs(words, height, scale);
+    let paragraphs = words.chunk_by(|a, b| a.paragraph == b.paragraph);
+    let cells: Vec<&Word<'_>> =
+        paragraphs.filter(|paragraph| !is_running_text(paragraph, height)).flatten().collect();
+    let glyphs = glyphs(cells, height, scale);
     let mut blocks = Vec::new();
     for column in in_reading_order(segments(&glyphs), &[]) {
         column_blocks(column, &[], &[], 0, &mut blocks);
@@ -111,14 +118,23 @@ fn tables(words: &[Word<'_>]) -> Vec<PlacedTable> {
     tables.map(|(rows, area)| PlacedTable { area: in_pixels(area), rows }).collect()
 }
 
+/// Returns whether the lines of a paragraph are those of running text: longer than cells, and without gaps of columns. The boxes
+/// of words are too inexact to tell the spaces of such a line from the narrow gutters of a table next to it.
+fn is_running_text(paragraph: &[Word<'_>], height: f32) -> bool {
+    let lines: Vec<&[Word<'_>]> = paragraph.chunk_by(|a, b| a.line == b.line).collect();
+    let has_gap = |line: &&[Word<'_>]| {
+        line.windows(2).any(|pair| pair[1].area.x0 - pair[0].area.x1 > MAX_SPACE * height)
+    };
+    paragraph.len() > MAX_CELL_WORDS * lines.len() && !lines.iter().any(has_gap)
+}
+
 /// Returns the letters of the words, evenly spaced, on common baselines: the boxes of the words of a line differ by their
 /// letters. `height` is that of most words.
-fn glyphs(words: &[Word<'_>], height: f32, scale: f32) -> Vec<Glyph> {
-    let mut by_line: Vec<&Word<'_>> = words.iter().collect();
-    by_line.sort_by(|a, b| middle(&a.area).1.total_cmp(&middle(&b.area).1));
+fn glyphs(mut words: Vec<&Word<'_>>, height: f32, scale: f32) -> Vec<Glyph> {
+    words.sort_by(|a, b| middle(&a.area).1.total_cmp(&middle(&b.area).1));
     let mut glyphs = Vec::new();
     let mut line: Vec<&Word<'_>> = Vec::new();
-    for word in by_line.into_iter().map(Some).chain([None]) {
+    for word in words.into_iter().map(Some).chain([None]) {
         let is_next = |word: &&Word<'_>| {
             line.first().is_none_or(|first| middle(&word.area).1 - middle(&first.area).1 < height * 0.5)
         };
@@ -217,6 +233,50 @@ mod tests {
              <tr><td>Anna Maria</td><td>2</td><td>24.50</td></tr>\n<tr><td>Berta</td><td>3</td><td>&lt;36&gt;</td></tr>\n\
              <tr><td>Clara</td><td>14</td><td>160</td></tr>\n</table>\n<p>Valid in 2026.</p>\n"
         );
+    }
+
+    /// The boxes are those of a scan: "a" is narrower than its letter, so that all lines have a gap behind it.
+    #[test]
+    fn line_of_text_above_a_table_is_not_a_row_of_it() {
+        let lines: [(u32, u32, &[(u32, u32, &str)]); 6] = [
+            (
+                1,
+                323,
+                &[
+                    (165, 117, "includes"),
+                    (293, 44, "the"),
+                    (348, 51, "fuel"),
+                    (411, 52, "and"),
+                    (466, 14, "a"),
+                    (503, 39, "life"),
+                    (551, 87, "jacket"),
+                    (648, 37, "for"),
+                    (696, 68, "each"),
+                    (777, 85, "guest."),
+                ],
+            ),
+            (2, 395, &[(167, 71, "Boat"), (739, 92, "Hours"), (1067, 119, "Crowns")]),
+            (2, 436, &[(165, 77, "Anna"), (253, 80, "Maria"), (738, 16, "2"), (1068, 80, "24.50")]),
+            (2, 477, &[(167, 76, "Berta"), (738, 16, "3"), (1068, 80, "36.00")]),
+            (2, 518, &[(166, 77, "Clara"), (739, 34, "14"), (1069, 97, "160.00")]),
+            (2, 559, &[(167, 69, "Dora"), (738, 16, "5"), (1068, 80, "58.25")]),
+        ];
+        let mut text = String::new();
+        for (line, (block, top, words)) in lines.iter().enumerate() {
+            for (left, width, word) in *words {
+                text.push_str(&format!(
+                    "5\t1\t{block}\t1\t{line}\t1\t{left}\t{top}\t{width}\t25\t90\t{word}\n"
+                ));
+            }
+        }
+        let html = recognized_html(&text);
+        assert!(
+            html.starts_with(
+                "<p>includes the fuel and a life jacket for each guest.</p>\n<table>\n<tr><th>Boat</th>"
+            ),
+            "{html}"
+        );
+        assert!(html.contains("<tr><td>Anna Maria</td><td>2</td><td>24.50</td></tr>"), "{html}");
     }
 
     #[test]
