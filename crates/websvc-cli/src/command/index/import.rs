@@ -100,8 +100,8 @@ struct Inputs {
     filter: Filter,
 }
 
-/// What was read: an item, and the index of its input; `None` for an input that could not be read to its end, which is no
-/// item of it.
+/// An item with the index of its input; `None` stands for an input that could not be read to its end, because that failure
+/// does not count as an item of the input.
 type Read = (Option<usize>, Item);
 
 impl Inputs {
