@@ -23,6 +23,7 @@ pub(super) const LAYERS: &[Layer] = &[
     layer("websvc-extract", &["websvc-types", "websvc-selector"]),
     layer("websvc-branding", &["websvc-types", "websvc-extract"]),
     layer("websvc-documents", &[]),
+    layer("websvc-embed", &[]),
     layer("websvc-redact", &[]),
     layer("websvc-diff", &[]),
     layer("websvc-index", &["websvc-query", "websvc-site", "websvc-stage"]),
@@ -70,6 +71,8 @@ pub(super) const LAYERS: &[Layer] = &[
             "websvc-index",
             "websvc-branding",
             "websvc-diff",
+            // The sentence encoder of the search by meaning.
+            "websvc-embed",
             "websvc-redact",
             "websvc-scrape",
             "websvc-stage",
@@ -189,7 +192,8 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 29] = [
+const EVERYTHING: [&str; 30] = [
+    "websvc-embed",
     "websvc-tasks",
     "websvc-branding",
     "websvc-sandbox",
