@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::semantic::EncodeError;
+
 /// An error of the embedded index.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -64,6 +66,12 @@ pub enum IndexError {
     Closed {
         /// The index directory.
         dir: PathBuf,
+    },
+    /// The passages of pages could not be encoded. The pages are found by their words.
+    #[error("the passages of pages could not be encoded")]
+    Encoder {
+        /// Error of the encoder.
+        source: EncodeError,
     },
     /// Tantivy failed, for example because of damaged files.
     #[error("the index in {} could not be read", dir.display())]

@@ -45,7 +45,7 @@ pub(crate) struct RelevanceFeedback<'a> {
     pub(crate) positions: &'a [(u32, u16)],
 }
 
-/// A word that is added to the query.
+/// A word with its weight.
 struct ExpansionTerm {
     term: Term,
     weight: f32,
@@ -59,7 +59,8 @@ impl RelevanceFeedback<'_> {
         if added_weight <= 0.0 {
             return Ok(());
         }
-        self.score(&added, WEIGHT * self.statistics.total_idf() / added_weight, candidates)?;
+        let scale = WEIGHT * self.statistics.total_idf() / added_weight;
+        add_scores(self.view, self.statistics, (&added, scale), candidates)?;
         best_first(candidates);
         Ok(())
     }
@@ -115,39 +116,50 @@ impl RelevanceFeedback<'_> {
         let texts = once(doc.header.title).chain(block.iter().flat_map(DecodedBlock::passages));
         Ok(lexicon.count(part, texts, Language::from_code(doc.header.language)))
     }
+}
 
-    /// Adds the BM25 scores for the added words to the scores of the candidates.
-    fn score(
-        &self,
-        added: &[ExpansionTerm],
-        scale: f32,
-        candidates: &mut [Candidate],
-    ) -> tantivy::Result<()> {
-        let mean_length = self.statistics.mean_length();
-        let mut order: Vec<&mut Candidate> = candidates.iter_mut().collect();
-        order.sort_unstable_by_key(|candidate| candidate.address);
-        for group in order.chunk_by_mut(|a, b| a.address.segment_ord == b.address.segment_ord) {
-            let segment = self.view.searcher.segment_reader(group[0].address.segment_ord);
-            let lengths = segment.get_fieldnorms_reader(self.view.fields.terms)?;
-            let index = segment.inverted_index(self.view.fields.terms)?;
-            for ExpansionTerm { term, weight } in added {
-                let Some(mut postings) = index.read_postings(term, IndexRecordOption::WithFreqs)? else {
-                    continue;
-                };
-                for candidate in &mut *group {
-                    let doc = candidate.address.doc_id;
-                    if postings.doc() < doc {
-                        postings.seek(doc);
-                    }
-                    if postings.doc() == doc {
-                        let count = postings.term_freq() as f32;
-                        let length = lengths.fieldnorm(doc) as f32 / mean_length;
-                        let saturated = SATURATION * count / (count + K1 * (1.0 - B + B * length));
-                        candidate.score += scale * weight * saturated;
-                    }
+/// Adds the BM25 scores for the words of the query to the scores of candidates, which no query of tantivy has scored.
+pub(crate) fn score_words(
+    view: &SubIndexSearcher,
+    statistics: &QueryStatistics,
+    candidates: &mut [Candidate],
+) -> tantivy::Result<()> {
+    let terms = statistics.words.iter().flat_map(|word| word.terms.iter().map(|term| (term, word.idf)));
+    let terms = terms.map(|(term, weight)| ExpansionTerm { term: term.clone(), weight });
+    add_scores(view, statistics, (&terms.collect::<Vec<_>>(), 1.0), candidates)
+}
+
+/// Adds the BM25 scores for words to the scores of candidates.
+fn add_scores(
+    view: &SubIndexSearcher,
+    statistics: &QueryStatistics,
+    (words, scale): (&[ExpansionTerm], f32),
+    candidates: &mut [Candidate],
+) -> tantivy::Result<()> {
+    let mean_length = statistics.mean_length();
+    let mut order: Vec<&mut Candidate> = candidates.iter_mut().collect();
+    order.sort_unstable_by_key(|candidate| candidate.address);
+    for group in order.chunk_by_mut(|a, b| a.address.segment_ord == b.address.segment_ord) {
+        let segment = view.searcher.segment_reader(group[0].address.segment_ord);
+        let lengths = segment.get_fieldnorms_reader(view.fields.terms)?;
+        let index = segment.inverted_index(view.fields.terms)?;
+        for ExpansionTerm { term, weight } in words {
+            let Some(mut postings) = index.read_postings(term, IndexRecordOption::WithFreqs)? else {
+                continue;
+            };
+            for candidate in &mut *group {
+                let doc = candidate.address.doc_id;
+                if postings.doc() < doc {
+                    postings.seek(doc);
+                }
+                if postings.doc() == doc {
+                    let count = postings.term_freq() as f32;
+                    let length = lengths.fieldnorm(doc) as f32 / mean_length;
+                    let saturated = SATURATION * count / (count + K1 * (1.0 - B + B * length));
+                    candidate.score += scale * weight * saturated;
                 }
             }
         }
-        Ok(())
     }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use websvc_query::Query;
+use websvc_query::{Query, Sort};
 
 use crate::address::Address;
 use crate::creation::{self, IMAGES, META};
@@ -15,6 +15,7 @@ use crate::index_shared::{IndexConfig, IndexShared};
 use crate::journal::{Change, Journal};
 use crate::search::IndexSearcher;
 use crate::search_options::{SearchOptions, SearchOutcome};
+use crate::semantic::{Embedder, EmbeddingProgress, Semantic, SemanticStats, StopFlag};
 use crate::sub_index::{SubIndex, find};
 use crate::writer_handle::WriterHandle;
 
@@ -41,6 +42,7 @@ pub struct Stats {
 pub struct Index {
     shared: Arc<IndexShared>,
     writer: WriterHandle,
+    stop_embedding: StopFlag,
 }
 
 impl Index {
@@ -55,9 +57,12 @@ impl Index {
         let _creation = creation::prepare(dir)?;
         let (pages, images) = (SubIndex::open(dir)?, SubIndex::open(&dir.join(IMAGES))?);
         let journal = Journal::new(dir);
-        let shared = IndexShared { dir: dir.to_owned(), pages, images, config, journal };
+        let semantic = config.semantic.clone().map(|config| Semantic::new(dir, config));
+        let shared = IndexShared { dir: dir.to_owned(), pages, images, config, journal, semantic };
         let shared = Arc::new(shared);
-        Ok(Self { writer: WriterHandle::new(Arc::clone(&shared)), shared })
+        let stop_embedding = StopFlag::default();
+        Embedder::spawn(&shared, &stop_embedding).map_err(|source| shared.io(source))?;
+        Ok(Self { writer: WriterHandle::new(Arc::clone(&shared)), shared, stop_embedding })
     }
 
     /// Applies the changes that a killed process left in the journal, waits until they are searchable and returns their
@@ -138,6 +143,7 @@ impl Index {
     /// # Errors
     /// As for [`Index::flush`].
     pub fn close(self) -> Result<(), IndexError> {
+        self.stop_embedding.stop();
         self.writer.close()
     }
 
@@ -146,12 +152,36 @@ impl Index {
     /// # Errors
     /// Fails when the files of the index cannot be read.
     pub fn search(&self, query: &Query, options: &SearchOptions) -> Result<SearchOutcome, IndexError> {
-        let IndexShared { dir: _, pages, images, config, journal: _ } = &*self.shared;
+        let IndexShared { dir: _, pages, images, config, journal: _, semantic } = &*self.shared;
         let search = || -> tantivy::Result<_> {
-            let stages = &config.stages;
-            IndexSearcher { pages: &pages.view()?, images: &images.view()?, stages }.search(query, options)
+            let (pages, images) = (pages.view()?, images.view()?);
+            let searcher = IndexSearcher { pages: &pages, images: &images, stages: &config.stages };
+            match semantic {
+                Some(semantic) if options.sort == Sort::Relevance => {
+                    semantic.search(&searcher, query, options)
+                }
+                _ => searcher.search(query, options, None),
+            }
         };
         search().map_err(|source| self.shared.engine(source))
+    }
+
+    /// Encodes all committed pages that have no vectors yet, in this thread, and calls `progress` after each batch. Returns
+    /// `None` if another thread or process is encoding the pages of this index.
+    ///
+    /// # Errors
+    /// Fails when the encoder fails, or the files of the index cannot be read or written.
+    pub fn embed(
+        &self,
+        progress: impl FnMut(EmbeddingProgress),
+    ) -> Result<Option<EmbeddingProgress>, IndexError> {
+        Embedder::new(Arc::clone(&self.shared), self.stop_embedding.clone()).encode_now(progress)
+    }
+
+    /// Returns the statistics of the search by meaning; `None` without an encoder.
+    #[must_use]
+    pub fn semantic_stats(&self) -> Option<SemanticStats> {
+        self.shared.semantic.as_ref().map(Semantic::stats)
     }
 
     /// Makes documents visible that another process committed.
@@ -224,7 +254,7 @@ impl Index {
     /// # Errors
     /// Fails when the directory cannot be read.
     pub fn stats(&self) -> Result<Stats, IndexError> {
-        let IndexShared { dir, pages, images, config: _, journal: _ } = &*self.shared;
+        let IndexShared { dir, pages, images, config: _, journal: _, semantic: _ } = &*self.shared;
         let bytes = |index: &SubIndex| {
             index.bytes().map_err(|source| IndexError::Directory { dir: index.dir.clone(), source })
         };
@@ -236,6 +266,12 @@ impl Index {
             segments: pages.searcher().segment_readers().len(),
             last_commit: committed.ok().and_then(|time| Timestamp::try_from(time).ok()),
         })
+    }
+}
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        self.stop_embedding.stop();
     }
 }
 

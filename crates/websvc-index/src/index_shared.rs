@@ -7,6 +7,7 @@ use websvc_stage::StageTimes;
 
 use crate::error::IndexError;
 use crate::journal::Journal;
+use crate::semantic::{Semantic, SemanticConfig};
 use crate::sub_index::SubIndex;
 
 /// Settings of an [`Index`](crate::Index).
@@ -20,6 +21,8 @@ pub struct IndexConfig {
     pub writer_idle: Duration,
     /// Metrics of the durations of the stages of a search.
     pub stages: StageTimes,
+    /// The search by meaning, in addition to words; `None` for words alone.
+    pub semantic: Option<SemanticConfig>,
 }
 
 impl Default for IndexConfig {
@@ -29,6 +32,7 @@ impl Default for IndexConfig {
             commit_after: Duration::from_secs(1),
             writer_idle: Duration::from_secs(10),
             stages: StageTimes::default(),
+            semantic: None,
         }
     }
 }
@@ -40,6 +44,7 @@ pub(crate) struct IndexShared {
     pub(crate) images: SubIndex,
     pub(crate) config: IndexConfig,
     pub(crate) journal: Journal,
+    pub(crate) semantic: Option<Semantic>,
 }
 
 impl std::fmt::Debug for IndexShared {

@@ -64,6 +64,7 @@ mod search;
 mod search_options;
 mod segment_dates;
 mod select;
+mod semantic;
 mod snapshot;
 mod snippet;
 mod stored_record;
@@ -88,3 +89,4 @@ pub use related::topic_words;
 pub use search_options::{
     DomainFilter, Hit, HitImage, Safe, SearchOptions, SearchOutcome, SnippetMode, Vertical,
 };
+pub use semantic::{EmbeddingProgress, EncodeError, PassageEncoder, SemanticConfig, SemanticStats};

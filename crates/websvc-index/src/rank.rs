@@ -346,13 +346,23 @@ const RUN_SHARE: f32 = 0.5;
 /// Maximum distance of two words for the proximity bonus.
 const MAX_DISTANCE: u32 = 6;
 
+/// Bonus of a document with all words of a keyword query whose meaning is ranked too, as a share of the maximum BM25 score.
+/// It is too small to come before all documents that say the same in other words.
+const COMPLETE_SHARE_WITH_MEANING: f32 = 0.2;
+
 /// Adds the bonuses for title, proximity, runs and complete matches to the scores, and sorts the candidates best first.
-pub(crate) fn rank(statistics: &QueryStatistics, positions: &[(u32, u16)], candidates: &mut [Candidate]) {
+pub(crate) fn rank(
+    statistics: &QueryStatistics,
+    positions: &[(u32, u16)],
+    has_meaning: bool,
+    candidates: &mut [Candidate],
+) {
     // More than the maximum score of a document without one of the words.
     const COMPLETE_SHARE: f32 = 1.0 + TITLE_SHARE + PROXIMITY_SHARE + RUN_SHARE + freshness::SHARE;
     let QueryStatistics { words, runs, .. } = statistics;
     let is_keyword_query = statistics.is_keyword_query();
-    let complete_bonus = COMPLETE_SHARE * statistics.max_score();
+    let share = if has_meaning { COMPLETE_SHARE_WITH_MEANING } else { COMPLETE_SHARE };
+    let complete_bonus = share * statistics.max_score();
     let mut has_all_runs = vec![false; candidates.len()];
     for (candidate, has_all_runs) in candidates.iter_mut().zip(&mut has_all_runs) {
         let positions = &positions[candidate.positions.clone()];

@@ -30,6 +30,7 @@ use crate::rank::{QueryStatistics, SATURATION, ScoredWord, mark_close_candidates
 use crate::search_options::{Hit, HitImage, SearchOptions, SearchOutcome, SnippetMode, Vertical};
 use crate::segment_dates::SegmentDates;
 use crate::select::{Selection, SelectionRules};
+use crate::semantic::{Meaning, MeaningSource};
 use crate::snippet;
 use crate::sub_index::{SubIndexSearcher, find};
 use crate::suggest::did_you_mean;
@@ -59,7 +60,13 @@ pub(crate) struct IndexSearcher<'a> {
 }
 
 impl IndexSearcher<'_> {
-    pub(crate) fn search(&self, query: &Query, options: &SearchOptions) -> tantivy::Result<SearchOutcome> {
+    /// Searches by words and, with `meaning`, by that as well.
+    pub(crate) fn search(
+        &self,
+        query: &Query,
+        options: &SearchOptions,
+        meaning: Option<MeaningSource<'_>>,
+    ) -> tantivy::Result<SearchOutcome> {
         let view = match options.vertical {
             Vertical::Web | Vertical::News => self.pages,
             Vertical::Images => self.images,
@@ -78,15 +85,15 @@ impl IndexSearcher<'_> {
         }
         compiler.restrict(options, &mut compiled);
         let statistics = QueryStatistics::new(searcher, fields, &compiled)?;
+        let meaning = meaning.map(|source| Meaning::new(source, &compiled, &statistics, options));
+        let meaning = meaning.transpose()?.flatten();
         let (mut selected, positions) = self.stages.time(Stage::Rank, || match options.vertical {
             Vertical::Images => self.select_images(&compiled, &statistics, options),
-            Vertical::Web | Vertical::News => select_pages(
-                view,
-                &mut compiled,
-                &statistics,
-                options,
-                SelectionRules::from_query(query, options),
-            ),
+            Vertical::Web | Vertical::News => {
+                let ranking =
+                    PageRanking { view, statistics: &statistics, options, meaning: meaning.as_ref() };
+                ranking.select(&mut compiled, SelectionRules::from_query(query, options))
+            }
         })?;
         let hits = self.stages.time(Stage::Snippets, || -> tantivy::Result<Vec<Hit>> {
             let mut hits = Vec::with_capacity(selected.len());
@@ -116,7 +123,7 @@ impl IndexSearcher<'_> {
         let mut depth = FIRST_DEPTH;
         loop {
             let Found { mut candidates, has_more } = finder.find_candidates(depth)?;
-            sort_candidates(self.images, statistics, options, &mut candidates, &mut positions)?;
+            sort_candidates(self.images, statistics, options, None, &mut candidates, &mut positions)?;
             self.add_distinct_images(candidates, options.limit, &mut seen, &mut images)?;
             if images.len() >= options.limit || !has_more || depth >= MAX_CANDIDATES {
                 return Ok((images, positions));
@@ -156,39 +163,60 @@ impl IndexSearcher<'_> {
     }
 }
 
-/// Finds, ranks and selects pages. Returns them with the word positions of all candidates.
-fn select_pages(
-    view: &SubIndexSearcher,
-    compiled: &mut Compiled,
-    statistics: &QueryStatistics,
-    options: &SearchOptions,
-    rules: SelectionRules,
-) -> tantivy::Result<(Vec<Candidate>, WordPositions)> {
-    let limit = options.limit;
-    let (mut selection, mut positions) = (Selection::new(view, rules), WordPositions::new());
-    let mut depth = FIRST_DEPTH;
-    loop {
+/// The ranking of the pages for one query.
+struct PageRanking<'a> {
+    view: &'a SubIndexSearcher,
+    statistics: &'a QueryStatistics,
+    options: &'a SearchOptions,
+    /// The meaning of the query, if the index has vectors and the query has one.
+    meaning: Option<&'a Meaning<'a>>,
+}
+
+impl PageRanking<'_> {
+    /// Finds, ranks and selects pages. Returns them with the word positions of all candidates.
+    fn select(
+        &self,
+        compiled: &mut Compiled,
+        rules: SelectionRules,
+    ) -> tantivy::Result<(Vec<Candidate>, WordPositions)> {
+        let (view, limit) = (self.view, self.options.limit);
+        let (mut selection, mut positions) = (Selection::new(view, rules), WordPositions::new());
+        let mut depth = FIRST_DEPTH;
+        loop {
+            let Found { candidates: mut found, has_more } = self.find(compiled, depth)?;
+            let mut candidates = found.clone();
+            self.sort(&mut candidates, &mut positions)?;
+            selection.add(&mut candidates, limit)?;
+            let crowding_hosts = selection.crowding_hosts()?.to_vec();
+            if depth == FIRST_DEPTH && found.len() >= depth && !crowding_hosts.is_empty() {
+                // The hosts that dominate the first hits are left out, and all candidates are ranked again.
+                let excluded = compiled.excluded.len();
+                compiled.excluded.extend(crowding_hosts.iter().map(|host| documents_of(view, host)));
+                append_new(&mut found, self.find(compiled, depth)?.candidates);
+                compiled.excluded.truncate(excluded);
+                (selection, positions) = (Selection::new(view, rules), WordPositions::new());
+                self.sort(&mut found, &mut positions)?;
+                selection.add(&mut found, limit)?;
+            }
+            if selection.len() >= limit || !has_more || depth >= MAX_DEPTH.max(DEPTH_FACTOR * limit) {
+                return Ok((selection.into_hits(limit), positions));
+            }
+            depth *= DEPTH_FACTOR;
+        }
+    }
+
+    /// Finds candidates by words and by meaning.
+    fn find(&self, compiled: &Compiled, depth: usize) -> tantivy::Result<Found> {
+        let Self { view, statistics, options, meaning } = self;
         let finder = CandidateFinder { searcher: &view.searcher, compiled, statistics, options };
-        let Found { candidates: mut found, has_more } = finder.find_candidates(depth)?;
-        let mut candidates = found.clone();
-        sort_candidates(view, statistics, options, &mut candidates, &mut positions)?;
-        selection.add(&mut candidates, limit)?;
-        let crowding_hosts = selection.crowding_hosts()?.to_vec();
-        if depth == FIRST_DEPTH && found.len() >= depth && !crowding_hosts.is_empty() {
-            // The hosts that dominate the first hits are left out, and all candidates are ranked again.
-            let excluded = compiled.excluded.len();
-            compiled.excluded.extend(crowding_hosts.iter().map(|host| documents_of(view, host)));
-            let finder = CandidateFinder { searcher: &view.searcher, compiled, statistics, options };
-            append_new(&mut found, finder.find_candidates(depth)?.candidates);
-            compiled.excluded.truncate(excluded);
-            (selection, positions) = (Selection::new(view, rules), WordPositions::new());
-            sort_candidates(view, statistics, options, &mut found, &mut positions)?;
-            selection.add(&mut found, limit)?;
-        }
-        if selection.len() >= limit || !has_more || depth >= MAX_DEPTH.max(DEPTH_FACTOR * limit) {
-            return Ok((selection.into_hits(limit), positions));
-        }
-        depth *= DEPTH_FACTOR;
+        let Some(meaning) = meaning else { return finder.find_candidates(depth) };
+        let mut found = finder.find_candidates(meaning.min_depth(depth))?;
+        found.has_more |= meaning.add_nearest(view, compiled, statistics, (depth, &mut found.candidates))?;
+        Ok(found)
+    }
+
+    fn sort(&self, candidates: &mut [Candidate], all_positions: &mut WordPositions) -> tantivy::Result<()> {
+        sort_candidates(self.view, self.statistics, self.options, self.meaning, candidates, all_positions)
     }
 }
 
@@ -197,6 +225,7 @@ fn sort_candidates(
     view: &SubIndexSearcher,
     statistics: &QueryStatistics,
     options: &SearchOptions,
+    meaning: Option<&Meaning<'_>>,
     candidates: &mut [Candidate],
     all_positions: &mut WordPositions,
 ) -> tantivy::Result<()> {
@@ -204,7 +233,7 @@ fn sort_candidates(
     let positions = read_positions(searcher, &statistics.words, candidates)?;
     match options.sort {
         Sort::Relevance => {
-            rank(statistics, &positions, candidates);
+            rank(statistics, &positions, meaning.is_some(), candidates);
             let is_keyword_query = statistics.is_keyword_query();
             if !is_keyword_query {
                 RelevanceFeedback { view, statistics, positions: &positions }.rescore(candidates)?;
@@ -215,7 +244,10 @@ fn sort_candidates(
             }
             boost_fresh(&generation.dates, options.now, statistics.max_score(), candidates);
             best_first(candidates);
-            if !is_keyword_query {
+            if let Some(meaning) = meaning {
+                meaning.combine(view, candidates)?;
+            }
+            if !is_keyword_query || meaning.is_some() {
                 mark_close_candidates(candidates);
             }
         }

@@ -1,5 +1,7 @@
 //! The options of a search and its outcome.
 
+use std::time::Instant;
+
 use jiff::Timestamp;
 use websvc_query::{Sort, TbsRange};
 
@@ -24,6 +26,8 @@ pub struct SearchOptions {
     pub safe: Safe,
     /// The country of the searcher, ISO 3166-1 alpha-2 in upper case. Its pages rank before equally relevant ones.
     pub country: Option<String>,
+    /// The time until which the encoder of the query may take; then the search is one by words.
+    pub deadline: Option<Instant>,
 }
 
 impl Default for SearchOptions {
@@ -38,6 +42,7 @@ impl Default for SearchOptions {
             highlights: SnippetMode::Passages,
             safe: Safe::Off,
             country: None,
+            deadline: None,
         }
     }
 }

@@ -13,6 +13,7 @@ mod operators;
 mod ranking;
 mod related;
 mod round_trip;
+mod semantic;
 mod snapshots;
 mod snippets;
 mod suggestions;
