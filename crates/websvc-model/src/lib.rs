@@ -5,6 +5,7 @@
 //!
 //! - [`OpenAi`] uses `chat/completions` and `rerank` of an endpoint over the guarded client, with a deadline, a concurrency
 //!   limit, and limits on the sizes of requests and responses.
+//! - [`Embeddings`] uses `embeddings` of an endpoint in the same way: texts become vectors.
 //! - [`FailoverModel`] uses a model for each [`Feature`], the next endpoint if one fails, and counts requests.
 //! - [`LimitedModel`] limits the concurrency of another model.
 //! - [`FakeModel`] computes its responses with a function.
@@ -38,6 +39,6 @@ pub use model::{
     Completion, CompletionContent, CompletionRequest, MAX_DATA_TOKENS, Model, ModelFuture, RankedText,
     Ranking, ResponseFormat,
 };
-pub use openai::{AcceptedForm, OpenAi, OpenAiConfig, OpenAiError};
+pub use openai::{AcceptedForm, Embeddings, OpenAi, OpenAiConfig, OpenAiError};
 pub use text::{cut, one_line};
 pub use usage::Usage;

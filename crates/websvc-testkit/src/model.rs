@@ -42,10 +42,11 @@ impl FakeModel {
     /// Serves the endpoint at a URL such as `http://model.test/v1`. Its list of models contains `tiny`.
     #[must_use]
     pub fn serve(&self, web: TestWebBuilder, base: &str) -> TestWebBuilder {
-        let (chat, rerank) = (self.clone(), self.clone());
+        let (chat, rerank, embeddings) = (self.clone(), self.clone(), self.clone());
         let models = json!({ "object": "list", "data": [{ "id": "tiny", "object": "model" }] });
         web.page_with(&format!("{base}/chat/completions"), move |request| chat.respond(request))
             .page_with(&format!("{base}/rerank"), move |request| rerank.respond(request))
+            .page_with(&format!("{base}/embeddings"), move |request| embeddings.respond(request))
             .page(&format!("{base}/models"), Page::new("application/json", models.to_string()))
     }
 

@@ -76,7 +76,8 @@ impl<'a> CompletionCall<'a> {
         loop {
             let prompt = self.prompt()?;
             let body = self.body(&prompt);
-            match self.openai.endpoint.post("chat/completions", &body, self.request.feature, time).await {
+            match self.openai.endpoint.post("chat/completions", &body, Some(self.request.feature), time).await
+            {
                 Ok(response) => {
                     if let Some(completion) = self.read(&response, &prompt) {
                         return completion;

@@ -21,8 +21,8 @@ use crate::error::ModelError;
 use crate::feature::Feature;
 use crate::metrics::FeaturesMetrics;
 
-/// The maximum size of a response, in bytes.
-const MAX_BODY_BYTES: u64 = 1024 * 1024;
+/// The maximum size of a response with text, in bytes.
+pub(super) const MAX_BODY_BYTES: u64 = 1024 * 1024;
 
 /// The failure of a request.
 #[derive(Debug)]
@@ -84,6 +84,8 @@ pub(super) struct Endpoint {
     /// The headers of every request, with the credentials.
     pub(super) headers: HeaderMap,
     pub(super) role: EndpointRole,
+    /// The maximum size of a response, in bytes.
+    pub(super) max_body_bytes: u64,
 }
 
 impl Endpoint {
@@ -103,12 +105,12 @@ impl Endpoint {
         &self,
         path: &str,
         body: &Value,
-        feature: Feature,
+        feature: Option<Feature>,
         time: TimeBudget,
     ) -> Result<Value, CallFailure> {
         let mut request = FetchRequest::post(self.url(path), body.to_string());
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        self.send(request, Some(feature), time).await
+        self.send(request, feature, time).await
     }
 
     /// Returns the URL of a path below the base URL, with the query of the base URL.
@@ -126,8 +128,8 @@ impl Endpoint {
     ) -> Result<Value, CallFailure> {
         request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         request.headers.extend(self.headers.clone());
-        request.max_body_bytes = MAX_BODY_BYTES;
-        request.max_decoded_bytes = MAX_BODY_BYTES;
+        request.max_body_bytes = self.max_body_bytes;
+        request.max_decoded_bytes = self.max_body_bytes;
         // A header with a secret must not be sent to another host.
         request.redirects = RedirectPolicy::None;
         let (mut retries, mut number) = (Retries::default(), 0);

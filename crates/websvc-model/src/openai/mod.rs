@@ -1,8 +1,9 @@
-//! A client of an OpenAI-compatible endpoint: `chat/completions`, `rerank` and `models` below a base URL.
+//! A client of an OpenAI-compatible endpoint: `chat/completions`, `rerank`, `embeddings` and `models` below a base URL.
 
 mod complete;
 mod config;
 mod context;
+mod embeddings;
 mod endpoint;
 mod failure_log;
 mod finish;
@@ -31,13 +32,14 @@ use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking};
 use crate::prompt;
 use complete::CompletionCall;
 use context::ContextWindow;
-use endpoint::{CallFailure, Endpoint};
+use endpoint::{CallFailure, Endpoint, MAX_BODY_BYTES};
 use form::ParameterSupport;
 use parameters::Parameters;
 use response::{parse_model_names, parse_ranking};
 use time_budget::TimeBudget;
 
 pub use config::{OpenAiConfig, OpenAiError};
+pub use embeddings::Embeddings;
 pub(crate) use endpoint::EndpointRole;
 pub use form::AcceptedForm;
 
@@ -97,7 +99,7 @@ impl OpenAi {
         let concurrency = concurrency.max(1);
         Ok(Self {
             parameters: Parameters::new(temperature, seed, extra_body)?,
-            endpoint: Arc::new(Endpoint { client, base_url, headers, role }),
+            endpoint: Arc::new(Endpoint { client, base_url, headers, role, max_body_bytes: MAX_BODY_BYTES }),
             model,
             rerank_model,
             reasoning_effort,
@@ -196,7 +198,7 @@ impl OpenAi {
         });
         let _permit = self.acquire(deadline).await?;
         let time = self.time_budget(deadline);
-        let response = self.endpoint.post("rerank", &body, Feature::Rerank, time).await;
+        let response = self.endpoint.post("rerank", &body, Some(Feature::Rerank), time).await;
         parse_ranking(&response.map_err(CallFailure::into_error)?, texts.len(), max_results)
     }
 }

@@ -4,6 +4,7 @@
 
 mod context;
 mod deadlines;
+mod embeddings;
 mod failover;
 mod fixture;
 mod openai;
