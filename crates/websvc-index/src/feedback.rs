@@ -15,6 +15,7 @@ use crate::candidate::{Candidate, best_first};
 use crate::display_doc::{DecodedBlock, DisplayDoc};
 use crate::lexicon::{Counts, Lexicon, StemId};
 use crate::rank::{QueryStatistics, SATURATION, inverse_document_frequency};
+use crate::semantic::Meaning;
 use crate::snippet;
 use crate::sub_index::SubIndexSearcher;
 
@@ -52,9 +53,21 @@ struct ExpansionTerm {
 }
 
 impl RelevanceFeedback<'_> {
-    /// Scores ranked candidates again and sorts them best first.
-    pub(crate) fn rescore(&self, candidates: &mut [Candidate]) -> tantivy::Result<()> {
-        let added = self.typical_words(candidates)?;
+    /// Scores ranked candidates again and sorts them best first. With a meaning of the query, the candidates that are best by
+    /// words and meaning are assumed to be relevant.
+    pub(crate) fn rescore(
+        &self,
+        meaning: Option<&Meaning<'_>>,
+        candidates: &mut [Candidate],
+    ) -> tantivy::Result<()> {
+        let added = match meaning {
+            None => self.typical_words(candidates)?,
+            Some(meaning) => {
+                let mut combined = candidates.to_vec();
+                meaning.combine(self.view, &mut combined)?;
+                self.typical_words(&mut combined)?
+            }
+        };
         let added_weight = added.iter().map(|word| word.weight).sum::<f32>();
         if added_weight <= 0.0 {
             return Ok(());

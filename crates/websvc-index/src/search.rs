@@ -236,7 +236,7 @@ fn sort_candidates(
             rank(statistics, &positions, meaning.is_some(), candidates);
             let is_keyword_query = statistics.is_keyword_query();
             if !is_keyword_query {
-                RelevanceFeedback { view, statistics, positions: &positions }.rescore(candidates)?;
+                RelevanceFeedback { view, statistics, positions: &positions }.rescore(meaning, candidates)?;
             }
             if let Some(country) = &options.country {
                 let bonus = COUNTRY_SHARE * statistics.max_score().max(SATURATION);

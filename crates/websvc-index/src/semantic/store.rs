@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{RwLock, RwLockReadGuard};
 
 use super::quantized::quantize;
-use super::store_files::{StoreFiles, Version};
+use super::store_files::{StoreFiles, Version, create_dir};
 
 /// Minimum empty rows before the files are written anew without them.
 const MIN_EMPTY_ROWS: u32 = 1_024;
@@ -87,7 +87,7 @@ impl VectorStore {
 
     /// Takes the right to write. Returns `None` while another thread or process has it.
     pub(super) fn lock(&self) -> io::Result<Option<StoreLock>> {
-        std::fs::create_dir_all(&self.dir)?;
+        create_dir(&self.dir)?;
         let file = File::create(self.dir.join("lock"))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(StoreLock(file))),

@@ -63,7 +63,7 @@ impl StoreFiles {
 
     /// Creates an empty pair of files with the next number. Nothing refers to them before [`Self::publish`].
     pub(super) fn create(dir: &Path, model: &str, dimensions: usize) -> io::Result<Self> {
-        fs::create_dir_all(dir)?;
+        create_dir(dir)?;
         let number = Header::read(dir)?.map_or(1, |header| header.number + 1);
         let header = Header { model: model.to_owned(), dimensions, number };
         let create = |name: &str| {
@@ -176,6 +176,14 @@ impl Header {
             Some(Self { model, dimensions, number: number("files")? })
         };
         Ok(read())
+    }
+}
+
+/// Creates the directory of a store if there is none, but not that of its index: an index that was removed stays removed.
+pub(super) fn create_dir(dir: &Path) -> io::Result<()> {
+    match fs::create_dir(dir) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

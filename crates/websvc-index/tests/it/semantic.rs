@@ -68,10 +68,10 @@ struct Fixture {
 impl Fixture {
     fn new(documents: Vec<Document>) -> Self {
         let encoder = Arc::new(TopicEncoder { name: "topics", ..TopicEncoder::default() });
-        let dir = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().expect("a temporary directory");
         let index = open(&dir, &encoder, |_| ());
-        documents.into_iter().for_each(|document| index.add(document).unwrap());
-        index.flush().unwrap();
+        documents.into_iter().for_each(|document| index.add(document).expect("a valid document"));
+        index.flush().expect("a working disk");
         Self { encoder, dir, index }
     }
 
@@ -83,19 +83,19 @@ impl Fixture {
     }
 
     fn embed(&self) -> EmbeddingProgress {
-        self.index.embed(|_| ()).unwrap().unwrap()
+        self.index.embed(|_| ()).expect("a working encoder").expect("no other thread encodes")
     }
 
     /// Opens the index again, with other settings.
     fn reopen(self, change: impl FnOnce(&mut SemanticConfig)) -> Self {
         let Self { encoder, dir, index } = self;
-        index.close().unwrap();
+        index.close().expect("a working disk");
         let index = open(&dir, &encoder, change);
         Self { encoder, dir, index }
     }
 
     fn search(&self, query: &str, options: &SearchOptions) -> SearchOutcome {
-        self.index.search(&websvc_query::parse(query).query, options).unwrap()
+        self.index.search(&websvc_query::parse(query).query, options).expect("a readable index")
     }
 
     fn finds(&self, query: &str) -> Vec<String> {
@@ -111,7 +111,8 @@ fn open(
     let encoder: Arc<dyn PassageEncoder> = Arc::<TopicEncoder>::clone(encoder);
     let mut semantic = SemanticConfig { cpu_percent: 100, ..SemanticConfig::new(encoder) };
     change(&mut semantic);
-    Index::open(dir.path(), IndexConfig { semantic: Some(semantic), ..IndexConfig::default() }).unwrap()
+    Index::open(dir.path(), IndexConfig { semantic: Some(semantic), ..IndexConfig::default() })
+        .expect("a readable index")
 }
 
 /// Returns the first labels of the hosts of the hits.
@@ -322,6 +323,15 @@ fn pages_are_encoded_in_the_background() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(fixture.finds("car"), ["garage"]);
+}
+
+#[test]
+fn vectors_do_not_bring_back_a_removed_index() {
+    let fixture = Fixture::new(pages());
+    let path = fixture.dir.path().to_owned();
+    std::fs::remove_dir_all(&path).unwrap();
+    fixture.index.embed(|_| ()).unwrap_err();
+    assert!(!path.exists());
 }
 
 #[test]
