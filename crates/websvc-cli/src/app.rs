@@ -10,6 +10,7 @@ mod mail;
 mod media;
 mod mirror_sink;
 mod replica;
+mod semantic;
 mod sessions;
 mod sources;
 mod store;
@@ -47,6 +48,7 @@ pub(crate) use mail::mail_settings;
 pub(crate) use media::{downloader, media_tools};
 pub(crate) use mirror_sink::ensure_complete;
 pub(crate) use replica::{announcement, replica_config};
+pub(crate) use semantic::{embeddings_url, semantic};
 pub(crate) use sessions::{interpreters_of, sessions_config, worker_config};
 pub(crate) use sources::{
     UnsearchedIndex, index_server, index_writers, provider_urls, remote_sources, unsearched_index,
@@ -84,24 +86,37 @@ impl App {
 
 /// Opens the engine and its parts for a command. Only the service stores files, so a command downloads no media.
 pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Result<App> {
-    open_with(config, data_dir, access, MediaTools::Off)
+    open_with(config, data_dir, access, Service { media: MediaTools::Off, encodes: false })
 }
 
-/// Opens the engine and its parts, with these tools for media.
+/// What only the service does.
+#[derive(Debug)]
+pub(crate) struct Service {
+    /// The tools that download media.
+    pub(crate) media: MediaTools,
+    /// True if pages are encoded for the search by meaning, in the background.
+    pub(crate) encodes: bool,
+}
+
+/// Opens the engine and its parts for the service.
 pub(crate) fn open_with(
     config: &Config,
     data_dir: &DataDir,
     access: IndexMode,
-    media: MediaTools,
+    service: Service,
 ) -> Result<App> {
     let store = open_store(config, data_dir)?;
     let config::Usage { log_rows, log_days, daily_days, feedback_days } = config.usage;
     store.limit_usage(UsageLimits { log_rows, log_days, daily_days, feedback_days });
     let artifacts = artifacts::open(config, data_dir, &store)?;
     let stages = StageTimes::default();
-    let index_config = IndexConfig { stages: stages.clone(), ..IndexConfig::default() };
-    let index = Arc::new(Index::open(&data_dir.index(), index_config.clone())?);
     let is_writable = matches!(access, IndexMode::Write(_));
+    let mut semantic = semantic(config)?;
+    if let Some(semantic) = &mut semantic {
+        semantic.encodes = is_writable && service.encodes;
+    }
+    let index_config = IndexConfig { stages: stages.clone(), semantic, ..IndexConfig::default() };
+    let index = Arc::new(Index::open(&data_dir.index(), index_config.clone())?);
     if is_writable {
         recover(&index);
     }
@@ -127,7 +142,7 @@ pub(crate) fn open_with(
         snapshots: config.change_tracking.limits(),
         threat: classifier(config)?,
         model: model(config)?.map(|model| Arc::new(model) as Arc<dyn Model>),
-        media,
+        media: service.media,
     });
     Ok(App { engine, store, artifacts, index, access })
 }
@@ -151,6 +166,7 @@ fn recover(index: &Index) {
 pub(crate) fn check_values(config: &Config) -> Result<()> {
     browser(config, &client(config)?)?;
     scrape_config(config)?;
+    semantic(config)?;
     database_server(config)?;
     replica_config(config, SocketAddr::from(([0, 0, 0, 0], 1)))?;
     Ok(())

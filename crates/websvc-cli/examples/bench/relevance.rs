@@ -2,11 +2,15 @@
 //!
 //! Each collection is uploaded to a new service by `POST /v2/index/documents`. Each judged query is sent to
 //! `POST /v2/search`. A collection made of feedback has the judgments of `websvc feedback export`, and the documents of
-//! `websvc index export`.
+//! `websvc index export`. With `WEBSVC__SEMANTIC__MODEL` in the environment, the searches are by meaning, after all documents
+//! were encoded.
 
 mod trec;
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use websvc_testkit::TestWeb;
@@ -66,6 +70,9 @@ fn measure(process: &Process, set: &str, folder: &Path) -> (f64, f64, u32) {
     let corpus = lines(&folder.join("corpus.jsonl"));
     connection.add(corpus.iter().map(|line| document(set, line)));
     connection.wait_for_documents(corpus.len() as u64);
+    if std::env::vars().any(|(name, _)| name.starts_with("WEBSVC__SEMANTIC__")) {
+        wait_for_vectors(process);
+    }
     let is_feedback = folder.join(FEEDBACK_QRELS).exists();
     let judgments = if is_feedback {
         trec::read(&folder.join(FEEDBACK_QRELS))
@@ -94,6 +101,35 @@ fn measure(process: &Process, set: &str, folder: &Path) -> (f64, f64, u32) {
         queries += 1;
     }
     (ndcg / f64::from(queries), recall / f64::from(queries), queries)
+}
+
+/// Waits until all documents are encoded for the search by meaning.
+fn wait_for_vectors(process: &Process) {
+    let mut before = (0, 0);
+    loop {
+        std::thread::sleep(Duration::from_secs(3));
+        let now = semantic_pages(process);
+        // Documents are counted as waiting by the next look at the index, within a second.
+        if now == before && now.0 > 0 && now.1 == 0 {
+            return;
+        }
+        before = now;
+    }
+}
+
+/// Returns the numbers of documents that are encoded and that wait, from the metrics.
+fn semantic_pages(process: &Process) -> (u64, u64) {
+    let mut stream = TcpStream::connect(&process.address).unwrap();
+    let host = &process.address;
+    write!(stream, "GET /metrics HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    let value = |state: &str| {
+        let name = format!("websvc_semantic_pages{{state=\"{state}\"}} ");
+        let mut lines = response.lines().filter_map(|line| line.strip_prefix(&name));
+        lines.next().and_then(|value| value.parse().ok()).unwrap_or(0)
+    };
+    (value("encoded"), value("waiting"))
 }
 
 /// Returns a document. The documents of an index are uploaded as they are.

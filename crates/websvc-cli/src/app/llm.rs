@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -88,7 +89,7 @@ fn endpoint(config: &Config, section: &str, llm: &Llm) -> Result<Option<Endpoint
         client: client(config, &base_url).with_context(|| format!("{section}.base_url"))?,
         base_url,
         api_key: llm.api_key.clone(),
-        headers: headers(section, llm)?,
+        headers: headers(section, &llm.headers)?,
         model,
         rerank_model,
         reasoning_effort: non_empty(llm.reasoning_effort.as_ref()),
@@ -124,21 +125,21 @@ fn check_limits(section: &str, llm: &Llm) -> Result<()> {
     Ok(())
 }
 
-fn non_empty(name: Option<&String>) -> Option<String> {
+pub(super) fn non_empty(name: Option<&String>) -> Option<String> {
     name.filter(|name| !name.trim().is_empty()).cloned()
 }
 
 /// Returns a client that may reach the host of a URL. The errors do not contain the rest of it, which may be secret.
-fn client(config: &Config, base_url: &Url) -> Result<Client> {
+pub(super) fn client(config: &Config, base_url: &Url) -> Result<Client> {
     ensure!(matches!(base_url.scheme(), "http" | "https"), "the URL is neither http nor https");
     let host = base_url.host_str().context("the URL has no host")?;
     let port = base_url.port_or_known_default().context("the URL has no port")?;
     sources::client_to(config, host, port)
 }
 
-fn headers(section: &str, llm: &Llm) -> Result<HeaderMap> {
+pub(super) fn headers(section: &str, configured: &BTreeMap<String, String>) -> Result<HeaderMap> {
     let (mut headers, from) = (HeaderMap::new(), format!("{section}.headers"));
-    for (name, value) in &llm.headers {
+    for (name, value) in configured {
         let is_second = insert_secret(&mut headers, name, value, &from)?;
         ensure!(!is_second, "{from}: the header {name} is set twice, in upper and lower case");
     }

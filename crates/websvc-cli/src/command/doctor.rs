@@ -13,6 +13,7 @@ mod listener;
 mod llm;
 mod machine;
 mod programs;
+mod semantic;
 mod services;
 mod sessions;
 
@@ -81,6 +82,7 @@ async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
     if let Some(config) = config {
         // A directory that cannot be located is a finding above.
         let data_dir = located.unwrap_or_default();
+        add(&mut findings, semantic::CHECK, semantic::check(config, &data_dir).await);
         findings.extend(programs::browser(config).await);
         findings.extend(programs::interpreters(&data_dir, config).await);
         findings.extend(sessions::check(config).await);

@@ -92,7 +92,7 @@ pub(crate) async fn start(
     check_listen(&config.server.listen)?;
     let access = IndexMode::Write(data_dir.lock()?);
     let media = app::media_tools(config, data_dir.path()).await?;
-    let app = app::open_with(config, data_dir, access, media)?;
+    let app = app::open_with(config, data_dir, access, app::Service { media, encodes: true })?;
     // A killed process leaves the directory of its browser, whether this process has a browser or not.
     tokio::spawn(Browser::remove_abandoned_directories());
     tokio::spawn(allocator::trim_when_idle());

@@ -34,6 +34,7 @@ const SECTIONS: &[Section] = &[
     ("llm", fields::<super::Llm>),
     // A fallback has no fallbacks.
     ("llm.fallback", || fields::<super::Llm>().into_iter().filter(|key| *key != "fallback").collect()),
+    ("semantic", fields::<super::Semantic>),
     ("mail", fields::<super::Mail>),
     ("audit", fields::<super::Audit>),
     ("limits", fields::<super::Limits>),

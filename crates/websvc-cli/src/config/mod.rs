@@ -9,6 +9,7 @@ mod limits;
 mod origins;
 mod preset;
 mod search;
+mod semantic;
 mod services;
 mod sources;
 mod times;
@@ -25,6 +26,7 @@ pub(crate) use limits::{Agent, ChangeTracking, Jobs, Monitor, Webhooks};
 pub(crate) use origins::Origins;
 pub(crate) use preset::{OPEN, Preset};
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
+pub(crate) use semantic::Semantic;
 pub(crate) use services::{
     Audit, Interact, Interpreters, Llm, Log, LogFormat, Mail, Media, Replica, ScannerKind, Store, Threat,
     Traces,
@@ -49,6 +51,7 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     pub(crate) threat: Threat,
     pub(crate) llm: Llm,
+    pub(crate) semantic: Semantic,
     pub(crate) mail: Mail,
     pub(crate) audit: Audit,
     pub(crate) pricing: websvc_engine::Pricing,

@@ -77,6 +77,7 @@ mod scraping;
 mod sdk;
 mod secrets;
 mod security;
+mod semantic;
 mod serving;
 mod sources;
 mod store;

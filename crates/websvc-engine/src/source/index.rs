@@ -75,6 +75,7 @@ fn options(request: &SourceRequest<'_>) -> SearchOptions {
         highlights: if request.highlights { SnippetMode::Passages } else { SnippetMode::PageDescription },
         safe: if request.safe { Safe::On } else { Safe::Off },
         country: country_meant(request).map(str::to_owned),
+        deadline: Some(request.deadline),
     }
 }
 

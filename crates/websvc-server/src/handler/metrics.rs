@@ -6,6 +6,7 @@ mod models;
 mod process;
 mod prometheus;
 mod requests;
+mod semantic;
 mod sessions;
 
 use http::StatusCode;
@@ -84,6 +85,7 @@ async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     if let Some(metrics) = engine.model().and_then(|model| model.metrics()) {
         models::models(&mut out, &metrics);
     }
+    semantic::semantic(&mut out, engine.index()).await;
     if let Some(traces) = &state.traces {
         requests::traces(&mut out, traces);
     }

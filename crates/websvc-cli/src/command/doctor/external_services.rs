@@ -86,8 +86,11 @@ fn host_names(config: &Config) -> BTreeSet<String> {
     let proxies = basic.iter().chain(enhanced).chain(by_country.values().flatten());
     let providers = app::provider_urls(config);
     let url_texts = proxies.chain(&config.browser.cdp_url);
-    let urls =
-        url_texts.filter_map(|url| Url::parse(url).ok()).chain(providers).chain(app::endpoint_urls(config));
+    let urls = url_texts
+        .filter_map(|url| Url::parse(url).ok())
+        .chain(providers)
+        .chain(app::endpoint_urls(config))
+        .chain(app::embeddings_url(config));
     let hosts = urls.filter_map(|url| url.host_str().map(str::to_owned)).chain(config.mail.host.clone());
     // For unknown schemes, the URL parser does not recognize IP addresses.
     let names = hosts.filter_map(|host| match Host::parse(&host).ok()? {
