@@ -1,6 +1,7 @@
 //! Monitors: recurring checks of pages, sites and searches, and notifications about changes (operations.md, sections 0
 //! and 3).
 
+mod channel;
 mod check;
 mod event;
 mod notification;
@@ -10,6 +11,7 @@ mod response;
 mod target;
 mod webhook;
 
+pub use channel::{ChannelDelivery, ChannelTestResponse, NotificationChannel};
 pub use check::{
     MonitorBillingStatus, MonitorCheck, MonitorCheckStatus, MonitorCheckSummary, MonitorTargetResult,
     MonitorTrigger,
