@@ -70,6 +70,7 @@ fn email(recipients: Vec<String>, has_diffs: bool) -> Option<EmailNotification> 
         enabled: Some(true),
         recipients: Some(recipients),
         include_diffs: has_diffs.then_some(true),
+        statuses: None,
     })
 }
 
