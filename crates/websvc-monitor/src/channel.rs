@@ -4,10 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
 use websvc_notify::channel_key;
-use websvc_types::monitor::{ChannelDelivery, MonitorPageStatus, SlackDelivery};
+use websvc_types::monitor::{ChannelDelivery, MonitorPageStatus, SlackDelivery, SlackNotification};
 use websvc_validate::{Channel, MonitorDefinition};
-
-use crate::notification::enabled_slack;
 
 /// The key of the channel of `notification.slack`.
 pub(crate) const SLACK: &str = "slack";
@@ -48,6 +46,12 @@ pub(crate) fn channels(definition: &MonitorDefinition) -> Vec<MonitorChannel> {
         })
     });
     slack.into_iter().chain(listed).collect()
+}
+
+/// Returns the Slack messages of a monitor, if they are enabled.
+pub(crate) fn enabled_slack(definition: &MonitorDefinition) -> Option<&SlackNotification> {
+    let slack = &definition.notification.as_ref()?.slack;
+    slack.as_ref().filter(|slack| slack.enabled.unwrap_or_default())
 }
 
 /// Delivery of the message of a check to one channel, as the store keeps it.

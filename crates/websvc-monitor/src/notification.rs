@@ -10,7 +10,7 @@ use websvc_types::monitor::{
 };
 use websvc_validate::MonitorDefinition;
 
-use crate::channel::{ChannelOutcome, SLACK, channels};
+use crate::channel::{ChannelOutcome, SLACK, channels, enabled_slack};
 use crate::monitors::Monitors;
 use crate::progress::CheckProgress;
 
@@ -160,12 +160,6 @@ fn webhook_status(
 pub(crate) fn enabled_email(definition: &MonitorDefinition) -> Option<&EmailNotification> {
     let email = &definition.notification.as_ref()?.email;
     email.as_ref().filter(|email| email.enabled.unwrap_or_default())
-}
-
-/// Returns the Slack messages of a monitor, if they are enabled.
-pub(crate) fn enabled_slack(definition: &MonitorDefinition) -> Option<&SlackNotification> {
-    let slack = &definition.notification.as_ref()?.slack;
-    slack.as_ref().filter(|slack| slack.enabled.unwrap_or_default())
 }
 
 /// Returns the reason why no emails are sent.

@@ -102,7 +102,7 @@ async fn attempt(monitors: &Monitors, message: &MessageRecord) -> Result<Attempt
                 return Ok(Attempt::Postponed);
             }
             let client = monitors.inner.engine.scraper().client();
-            match send_message(client, request, config.messages.channel_timeout).await {
+            match send_message(client, *request, config.messages.channel_timeout).await {
                 Ok(_status) => Attempt::Sent,
                 Err(error) => Attempt::Failed(channel_failure(&error)),
             }

@@ -22,7 +22,7 @@ use crate::time::from_ms;
 /// A message that is ready to be sent.
 pub(super) enum Composed {
     Mail(Box<Mail>),
-    Channel(ChannelMessage),
+    Channel(Box<ChannelMessage>),
     /// It is no longer wanted.
     Unwanted,
     /// A later version of websvc stored the monitor, so this process cannot read it.
@@ -131,7 +131,7 @@ fn channel_report(
     // A repeated message has the same ID.
     let id = format!("{}-{key}", report.check_id);
     let message = channel_message(&found.channel, found.template.as_ref(), &report, &id);
-    Ok(message.map(Composed::Channel))
+    Ok(message.map(|message| Composed::Channel(Box::new(message))))
 }
 
 /// Returns the report of a check about pages of these statuses, with the name that the monitor had then, or with its present name if a later version

@@ -1,6 +1,6 @@
 //! Messages for the channels of messaging services.
 //!
-//! Texts of pages are sent where the service renders no markup, or as code, so that a page can neither mention anybody nor
+//! Texts of pages are sent where the service renders no markup, or as code, so that a page can neither mention people nor
 //! hide the target of a link.
 
 mod service;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_with_macros::skip_serializing_none;
 
-use super::page::MonitorPageStatus;
+use super::page_status::MonitorPageStatus;
 #[cfg(feature = "schemars")]
 use crate::limits::URL_MAX_CHARS;
 #[cfg(feature = "schemars")]

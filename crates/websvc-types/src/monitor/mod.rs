@@ -6,6 +6,7 @@ mod check;
 mod event;
 mod notification;
 mod page;
+mod page_status;
 mod request;
 mod response;
 mod target;
@@ -24,9 +25,9 @@ pub use notification::{
 };
 pub use page::{
     MeaningfulChange, MeaningfulChangeKind, MonitorCheckDetail, MonitorCheckPage, MonitorConfidence,
-    MonitorJudgment, MonitorPageDiff, MonitorPageMetadata, MonitorPageSnapshot, MonitorPageStatus,
-    MonitorSearchStatus,
+    MonitorJudgment, MonitorPageDiff, MonitorPageMetadata, MonitorPageSnapshot, MonitorSearchStatus,
 };
+pub use page_status::MonitorPageStatus;
 pub use request::{
     CreateMonitorRequest, MonitorRequestSchedule, MonitorStateRequest, RunMonitorRequest,
     UpdateMonitorRequest,

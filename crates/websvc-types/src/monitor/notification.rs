@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
 use super::channel::{ChannelDelivery, NotificationChannel};
-use super::page::MonitorPageStatus;
+use super::page_status::MonitorPageStatus;
 #[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 use crate::limits::{

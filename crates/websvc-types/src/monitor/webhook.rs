@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
-use super::page::MonitorPageStatus;
+use super::page_status::MonitorPageStatus;
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 #[cfg(feature = "schemars")]
