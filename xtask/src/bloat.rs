@@ -14,7 +14,7 @@ use crate::{Result, root};
 
 /// Maximum number of crates in the normal dependency tree of the program. Each crate slows down every clean build. A
 /// commit that raises this must explain what the new crate is for and why no existing crate can do it.
-const MAX_CRATES: usize = 410;
+const MAX_CRATES: usize = 414;
 
 /// Maximum number of crates in the normal dependency tree of the client with its default features. A program that uses the client
 /// builds them all.
