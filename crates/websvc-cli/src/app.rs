@@ -89,7 +89,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Re
     open_with(config, data_dir, access, Service { media: MediaTools::Off, encodes: false })
 }
 
-/// What only the service does.
+/// The work that only the service does.
 #[derive(Debug)]
 pub(crate) struct Service {
     /// The tools that download media.

@@ -69,7 +69,7 @@ fn unsupported_and_damaged_models_are_errors_with_the_file_and_the_reason() {
         (config("\"bert\"", "\"mpnet\""), "model_type is \"mpnet\": only bert and model2vec are supported"),
         (config("\"gelu\"", "\"relu\""), "hidden_act is \"relu\""),
         (config("\"num_attention_heads\": 4", "\"num_attention_heads\": 0"), "num_attention_heads is 0"),
-        (config("\"num_attention_heads\": 4", "\"num_attention_heads\": 5"), "no multiple"),
+        (config("\"num_attention_heads\": 4", "\"num_attention_heads\": 5"), "not a multiple"),
         (config("\"hidden_size\": 16", "\"hidden_size\": 20"), "does not fit config.json"),
         (config("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3"), "encoder.layer.2"),
         (error_with("bert-mean", "config.json", |_| b"{".to_vec()), "EOF"),

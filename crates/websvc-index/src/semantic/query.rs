@@ -28,7 +28,7 @@ const FALLBACK_WARNING: &str = "These results were found by words alone, because
 /// The query could not be encoded.
 struct Fallback;
 
-/// What the meaning of a query is compared with: the index, its vectors, and the vector of the query.
+/// The two sides of a comparison by meaning: the index, its vectors, and the vector of the query.
 pub(crate) type MeaningSource<'a> = (&'a Semantic, &'a Rows, &'a QueryVector);
 
 /// Statistics of the search by meaning.

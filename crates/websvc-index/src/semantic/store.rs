@@ -12,7 +12,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use super::quantized::quantize;
 use super::store_files::{StoreFiles, Version, create_dir};
 
-/// Minimum empty rows before the files are written anew without them.
+/// Minimum empty rows before the files are written again without them.
 const MIN_EMPTY_ROWS: u32 = 1_024;
 
 /// Maximum share of empty rows: one of so many.
@@ -170,7 +170,7 @@ impl VectorStore {
         if is_sparse { self.rewrite(lock) } else { Ok(()) }
     }
 
-    /// Writes the files anew, without empty rows.
+    /// Writes the files again, without empty rows.
     fn rewrite(&self, lock: &StoreLock) -> io::Result<()> {
         let rows = self.read();
         let Some(old) = rows.as_ref() else { return Ok(()) };

@@ -125,7 +125,7 @@ fn parse_vectors(response: &Value, texts: usize) -> Result<Vec<Vec<f32>>, ModelE
         let numbers = numbers.map(|value| value.filter(|value| value.is_finite()));
         *slot = numbers
             .collect::<Option<_>>()
-            .ok_or_else(|| invalid("a vector has values that are no numbers"))?;
+            .ok_or_else(|| invalid("a vector has values other than numbers"))?;
     }
     let length = vectors.first().map_or(0, Vec::len);
     if vectors.iter().any(|vector| vector.is_empty() || vector.len() != length) {
