@@ -27,6 +27,7 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["rusqlite"], &["websvc-store"]),
     (&["adblock"], &["websvc-scrape"]),
     (&["rquickjs"], &["websvc-sandbox"]),
+    (&["ndarray"], &["websvc-embed"]),
 ];
 
 /// Crates that must not depend on tokio, directly or indirectly.
@@ -39,6 +40,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-validate",
     "websvc-extract",
     "websvc-documents",
+    "websvc-embed",
     "websvc-redact",
     "websvc-branding",
     "websvc-diff",
