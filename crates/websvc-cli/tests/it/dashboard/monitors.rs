@@ -320,11 +320,23 @@ async fn violations_are_shown_at_their_fields_and_an_edit_keeps_other_options() 
     let target = json!({
         "type": "scrape", "urls": [TEA],
         "scrapeOptions": { "mobile": true, "includeTags": ["main"], "formats": ["markdown", "links"] },
+        "ignoreLines": ["^Views"],
+        "conditions": [{ "contains": "euros", "within": "added" }, { "number": "costs \\d+", "below": 10.5 }],
     });
-    let webhook = json!({ "url": "http://shop.test/hook?token=hidden", "headers": { "x-shop": "tea" } });
+    let webhook = json!({
+        "url": "http://shop.test/hook?token=hidden", "headers": { "x-shop": "tea" }, "statuses": ["changed"],
+    });
+    let channel =
+        json!({ "url": "json://shop.test/in", "statuses": ["error"], "template": { "text": "{{title}}" } });
+    let notification = json!({
+        "slack": { "enabled": true, "webhookUrl": "http://shop.test/slack", "statuses": ["new"] },
+        "channels": [channel],
+    });
     let site = json!({ "type": "crawl", "url": "http://shop.test/", "crawlOptions": { "limit": 7, "sitemap": "skip" } });
     let monitor = dashboard
-        .create_monitor(json!({ "targets": [target, site], "webhook": webhook, "retentionDays": 90 }))
+        .create_monitor(json!({
+            "targets": [target, site], "webhook": webhook, "notification": notification, "retentionDays": 90,
+        }))
         .await;
     let before = dashboard.service.get(&monitor).await.body["data"].clone();
     let found = dashboard
@@ -367,4 +379,44 @@ async fn violations_are_shown_at_their_fields_and_an_edit_keeps_other_options() 
         after[field] = before[field].clone();
     }
     assert_eq!(after, before);
+}
+
+#[tokio::test]
+async fn conditions_and_channels_are_set_in_the_form() {
+    let Some(dashboard) = start().await else { return };
+    dashboard.set_tea(&["Sencha costs 12 euros."]);
+    let found = dashboard
+        .run_signed_in(&format!(
+            r##"{TOOLS}
+            location.hash = "#/monitors/new";
+            await heading("New monitor");
+            fill(labelled("Name"), "Rules");
+            fill(labelled("URLs"), "{TEA}");
+            fill(labelled("Schedule"), "daily");
+            document.querySelector("summary + .field").closest("details").open = true;
+            fill(labelled("Lines to ignore"), "^Views");
+            button("Add condition").click();
+            labelled("Condition").value = "number";
+            labelled("Condition").dispatchEvent(new Event("change"));
+            fill(labelled("Words, pattern or path"), "costs (");
+            fill(labelled("Below"), "10");
+            fill(labelled("Channels"), "json://shop.test/tea");
+            button("Send a test to the channels").click();
+            const tested = await until("the test", () => texts("[role=status] li").find((text) => text.startsWith("json:")));
+            document.querySelector("form").requestSubmit();
+            const error = await until("the error", () => document.querySelector(".field-error")?.textContent);
+            fill(labelled("Words, pattern or path"), "costs \\d+");
+            document.querySelector("form").requestSubmit();
+            await heading("Rules");
+            return {{ tested, error, settings: document.querySelector("[aria-label=Settings]").textContent }};
+            "##
+        ))
+        .await;
+    assert!(found["error"].as_str().unwrap().contains("not a regular expression"), "{found}");
+    assert_eq!(found["tested"], json!("json: the test message was accepted"));
+    let stored = dashboard.service.get("/v2/monitor").await.body["data"][0].clone();
+    assert_eq!(stored["targets"][0]["ignoreLines"], json!(["^Views"]));
+    assert_eq!(stored["targets"][0]["conditions"], json!([{ "number": "costs \\d+", "below": 10.0 }]));
+    assert_eq!(stored["notification"]["channels"], json!([{ "url": "json://shop.test/tea" }]));
+    assert!(found["settings"].as_str().unwrap().contains("json"), "{found}");
 }

@@ -234,7 +234,7 @@ function notificationFields(monitor) {
   const readEmail = () => {
     const addresses = linesOf(recipients.value);
     const isUsed = oldEmail || email.checked || addresses.length;
-    return isUsed ? { enabled: email.checked, recipients: addresses, includeDiffs: diffs.checked } : undefined;
+    return isUsed ? { ...oldEmail, enabled: email.checked, recipients: addresses, includeDiffs: diffs.checked } : undefined;
   };
   const slackUrl = el("input", { type: "text", inputmode: "url", spellcheck: "false", autocomplete: "off", value: oldSlack?.webhookUrl ?? "" });
   const slack = el("input", { type: "checkbox", checked: oldSlack?.enabled === true });
