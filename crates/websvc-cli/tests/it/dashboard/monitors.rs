@@ -87,7 +87,7 @@ async fn monitor_is_created_run_paused_resumed_and_deleted() {
             fill(labelled("URLs"), "{TEA}");
             fill(labelled("Schedule"), "every 7 minutes");
             const error = await until("the error", () => labelled("Schedule").getAttribute("aria-invalid") && document.querySelector(".field-error").textContent);
-            fill(labelled("Schedule"), "every 30 minutes");
+            fill(labelled("Schedule"), "every 12 hours");
             fill(labelled("Time zone"), "Europe/Berlin");
             fill(labelled("Goal"), "Tell me when the price of Sencha changes.");
             const live = await until("the next runs", () => /Berlin/.test(document.querySelector(".live").textContent) && [...document.querySelector(".live").children].map((element) => element.textContent));
@@ -102,12 +102,12 @@ async fn monitor_is_created_run_paused_resumed_and_deleted() {
         .await;
     assert!(created["error"].as_str().unwrap().contains("7 must divide the 60 minutes"), "{created}");
     let live = created["live"].as_array().unwrap();
-    assert_eq!((&live[0], live.len()), (&json!("Every 30 minutes (Europe/Berlin)"), 5), "{created}");
-    assert_eq!(created["estimate"], json!("About 1,440 credits in 30 days, 1 for each check."));
+    assert_eq!((&live[0], live.len()), (&json!("Every 12 hours (Europe/Berlin)"), 5), "{created}");
+    assert_eq!(created["estimate"], json!("About 60 credits in 30 days, 1 for each check."));
     assert_eq!(created["status"], json!("Monitor <b>Tea prices</b> was created"));
     assert!(created["row"].as_str().unwrap().contains("1 new") && created["bold"] == json!(0), "{created}");
     let settings = created["settings"].as_str().unwrap();
-    for part in [TEA, "*/30 * * * *", "Tell me when the price", "Atom feed", "30 days"] {
+    for part in [TEA, "0 */12 * * *", "Tell me when the price", "Atom feed", "30 days"] {
         assert!(settings.contains(part), "{part}: {settings}");
     }
     let ended = dashboard
@@ -137,7 +137,7 @@ async fn monitor_is_created_run_paused_resumed_and_deleted() {
     assert_eq!(paused["run"], json!(false), "{ended}");
     assert!(paused["metrics"].as_str().unwrap().contains("the monitor is paused"), "{ended}");
     let listed = ended["listed"].as_array().unwrap();
-    assert_eq!(listed[..4], ["<b>Tea prices</b>", TEA, "Every 30 minutes (Europe/Berlin)", "-"], "{ended}");
+    assert_eq!(listed[..4], ["<b>Tea prices</b>", TEA, "Every 12 hours (Europe/Berlin)", "-"], "{ended}");
     assert!(listed[4].as_str().unwrap().starts_with("1 new") && listed[5] == "paused", "{ended}");
     assert!(ended["next"].as_str().unwrap().starts_with("in "), "{ended}");
     assert_eq!(dashboard.service.get("/v2/monitor").await.body["data"], json!([]));
@@ -402,7 +402,7 @@ async fn conditions_and_channels_are_set_in_the_form() {
             fill(labelled("Below"), "10");
             fill(labelled("Channels"), "json://shop.test/tea");
             button("Send a test to the channels").click();
-            const tested = await until("the test", () => texts("[role=status] li").find((text) => text.startsWith("json:")));
+            const tested = await until("the test", () => texts("[role=status] p").find((text) => text.startsWith("json:")));
             document.querySelector("form").requestSubmit();
             const error = await until("the error", () => document.querySelector(".field-error")?.textContent);
             fill(labelled("Words, pattern or path"), "costs \\d+");

@@ -264,7 +264,7 @@ function notificationFields(monitor) {
 
 /** Returns a button that sends a test message to each channel, with the outcomes. */
 function channelTest(readChannels) {
-  const results = el("ul", { class: "plain", role: "status" });
+  const results = el("div", { role: "status" });
   const send = async (channel) => {
     const name = channel.url.split("://")[0];
     try {
@@ -279,7 +279,7 @@ function channelTest(readChannels) {
     const texts = [];
     // One after the other, because each is a request of the team.
     for (const channel of readChannels()) texts.push(await send(channel));
-    results.replaceChildren(...(texts.length ? texts : ["Enter the URL of a channel first."]).map((text) => el("li", {}, text)));
+    results.replaceChildren(...(texts.length ? texts : ["Enter the URL of a channel first."]).map((text) => el("p", {}, text)));
     button.disabled = false;
   } }, "Send a test to the channels");
   return el("div", {}, button, results);
