@@ -9,6 +9,7 @@ mod llm;
 mod mail;
 mod media;
 mod mirror_sink;
+mod oidc;
 mod replica;
 mod sessions;
 mod sources;
@@ -46,6 +47,7 @@ pub(crate) use llm::{endpoint_urls, model, section as llm_section};
 pub(crate) use mail::mail_settings;
 pub(crate) use media::{downloader, media_tools};
 pub(crate) use mirror_sink::ensure_complete;
+pub(crate) use oidc::oidc;
 pub(crate) use replica::{announcement, replica_config};
 pub(crate) use sessions::{interpreters_of, sessions_config, worker_config};
 pub(crate) use sources::{

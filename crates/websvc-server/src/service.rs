@@ -35,6 +35,7 @@ use crate::dashboard;
 use crate::forwarding::{Forwarded, ReplicaConfig};
 use crate::handler::{self, watch};
 use crate::oauth::{self, OauthIssuer};
+use crate::oidc::Oidc;
 use crate::public_url::PublicUrlConfig;
 use crate::request_id::RequestId;
 use crate::response::{ApiError, HttpResponse};
@@ -74,6 +75,8 @@ pub struct ServiceConfig {
     pub authentication: Authentication,
     /// The service as an authorization server for MCP clients; `None` if OAuth is off.
     pub oauth: Option<OauthIssuer>,
+    /// The identity provider whose tokens and users are accepted; `None` if there is none.
+    pub oidc: Option<Oidc>,
     /// Serves `/metrics` without a key. Set it only if the address is reachable from this machine alone.
     pub open_metrics: bool,
     /// The limits of concurrent requests and of requests per minute.
@@ -428,8 +431,7 @@ impl Service {
     ) -> Result<Option<Caller>, ApiError> {
         let state = &*self.state;
         let address = state.client_ip(request);
-        let authenticating =
-            authenticate(state.authentication, &state.store, request.headers(), address, context.trail);
+        let authenticating = authenticate(state.authenticator(), request.headers(), address, context.trail);
         state.engine.stages().run(Stage::Authenticate, authenticating).await
     }
 

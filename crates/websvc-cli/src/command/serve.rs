@@ -127,6 +127,7 @@ pub(crate) async fn start(
         artifacts: app.artifacts.clone(),
         uploads_dir: data_dir.uploads(),
         oauth: oauth(config)?,
+        oidc: app::oidc(config)?,
         public_url: origin(config)?,
         authentication,
         open_metrics: server.local_addr().ip().is_loopback(),

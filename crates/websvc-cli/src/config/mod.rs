@@ -6,6 +6,7 @@
 mod fields;
 mod keys;
 mod limits;
+mod oidc;
 mod origins;
 mod preset;
 mod search;
@@ -22,6 +23,7 @@ use serde::Deserialize;
 use websvc_store::UsageLimits;
 
 pub(crate) use limits::{Agent, ChangeTracking, Jobs, Monitor, Webhooks};
+pub(crate) use oidc::Oidc;
 pub(crate) use origins::Origins;
 pub(crate) use preset::{OPEN, Preset};
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
@@ -115,11 +117,12 @@ pub(crate) struct Tls {
 }
 
 /// `[auth]`: authentication of callers.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Auth {
     pub(crate) required: bool,
     pub(crate) oauth: Oauth,
+    pub(crate) oidc: Oidc,
 }
 
 /// `[auth.oauth]`: OAuth for MCP clients.
@@ -257,7 +260,7 @@ impl Default for Server {
 
 impl Default for Auth {
     fn default() -> Self {
-        Self { required: true, oauth: Oauth::default() }
+        Self { required: true, oauth: Oauth::default(), oidc: Oidc::default() }
     }
 }
 

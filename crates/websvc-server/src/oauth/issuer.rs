@@ -51,7 +51,7 @@ impl OauthIssuer {
 }
 
 /// Returns whether a URL is one of http on this machine.
-pub(super) fn is_loopback_http(url: &Url) -> bool {
+pub(crate) fn is_loopback_http(url: &Url) -> bool {
     let is_loopback = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),

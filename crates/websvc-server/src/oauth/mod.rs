@@ -18,4 +18,7 @@ mod token;
 
 pub(crate) use challenge::add_challenge;
 pub(crate) use endpoints::ENDPOINTS;
+pub(crate) use form::Parameters;
+pub(crate) use issuer::is_loopback_http;
 pub use issuer::{InvalidIssuer, OauthIssuer};
+pub(crate) use register::is_shown;

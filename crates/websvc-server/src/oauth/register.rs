@@ -95,7 +95,7 @@ fn check(body: &[u8]) -> Result<(String, Vec<String>), OauthError> {
 }
 
 /// Returns whether a character may be part of a name: not one that is invisible or turns the direction of what follows.
-fn is_shown(char: char) -> bool {
+pub(crate) fn is_shown(char: char) -> bool {
     let is_direction =
         matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
     !char.is_control() && !is_direction

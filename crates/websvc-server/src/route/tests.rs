@@ -100,6 +100,9 @@ fn only_these_paths_are_public() {
         public.into_iter().partition(|path| *path == "/docs" || path.starts_with("/docs/"));
     let (dashboard, others): (Vec<&str>, Vec<&str>) =
         others.into_iter().partition(|path| path.starts_with("/dashboard/files/"));
+    let (oidc, others): (Vec<&str>, Vec<&str>) =
+        others.into_iter().partition(|path| path.starts_with("/dashboard/oidc/"));
+    assert_eq!(oidc, ["/dashboard/oidc/start", "/dashboard/oidc/callback"]);
     let (feeds, others): (Vec<&str>, Vec<&str>) =
         others.into_iter().partition(|path| path.ends_with("/feed"));
     let (sessions, others): (Vec<&str>, Vec<&str>) =
