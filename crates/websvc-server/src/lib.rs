@@ -43,7 +43,7 @@ pub use dashboard::invitation_link;
 pub use embedded::{EmbedError, EmbeddedServer, EmbeddedServerConfig};
 pub use forwarding::{Announcement, ReplicaConfig};
 pub use mcp::{McpTools, ToolsError};
-pub use oauth::{InvalidIssuer, OauthIssuer};
+pub use oauth::{InvalidIssuer, InvalidScheme, OauthIssuer};
 pub use oidc::{
     ClientSecret, InvalidOidcConfig, MAX_LEEWAY, Oidc, OidcConfig, ProviderError, ProviderSummary,
     ProviderTiming, SignInConfig, SignatureAlgorithm, TeamSource, UnknownAlgorithm,

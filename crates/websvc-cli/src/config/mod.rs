@@ -20,6 +20,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use websvc_server::OauthIssuer;
 use websvc_store::UsageLimits;
 
 pub(crate) use limits::{Agent, ChangeTracking, Jobs, Monitor, Webhooks};
@@ -126,10 +127,12 @@ pub(crate) struct Auth {
 }
 
 /// `[auth.oauth]`: OAuth for MCP clients.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Oauth {
     pub(crate) enabled: bool,
+    /// Private-use schemes of addresses to which users of clients may return.
+    pub(crate) redirect_schemes: Vec<String>,
 }
 
 /// `[fetch]`: how pages are fetched.
@@ -261,6 +264,13 @@ impl Default for Server {
 impl Default for Auth {
     fn default() -> Self {
         Self { required: true, oauth: Oauth::default(), oidc: Oidc::default() }
+    }
+}
+
+impl Default for Oauth {
+    fn default() -> Self {
+        let schemes = OauthIssuer::default_redirect_schemes();
+        Self { enabled: false, redirect_schemes: schemes.iter().map(|scheme| (*scheme).to_owned()).collect() }
     }
 }
 

@@ -20,5 +20,5 @@ pub(crate) use challenge::add_challenge;
 pub(crate) use endpoints::ENDPOINTS;
 pub(crate) use form::Parameters;
 pub(crate) use issuer::is_loopback_http;
-pub use issuer::{InvalidIssuer, OauthIssuer};
+pub use issuer::{InvalidIssuer, InvalidScheme, OauthIssuer};
 pub(crate) use register::is_shown;

@@ -3,7 +3,7 @@
 use serde_json::json;
 use websvc_browser::Step;
 
-use super::{DashboardTest, TOOLS, start, start_with};
+use super::{TOOLS, start, start_with};
 
 const SETTINGS: &[(&str, &str)] = &[
     ("WEBSVC__SERVER__PUBLIC_URL", "https://websvc.test"),
