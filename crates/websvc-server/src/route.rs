@@ -44,6 +44,7 @@ static TABLES: &[&[Endpoint]] = &[
     adapter::V1,
     adapter::V1_USAGE,
     adapter::LLMS_TXT,
+    adapter::READER,
     adapter::RERANK,
     adapter::SEARXNG,
     adapter::EXTERNAL,

@@ -255,7 +255,7 @@ impl Service {
     ) -> HttpResponse {
         let RequestIdentity { id, request_id, span, started } = identity;
         let method = request.method().clone();
-        let path = request.uri().path().to_owned();
+        let mut path = request.uri().path().to_owned();
         let is_forwarded = request.extensions().get::<Forwarded>().is_some();
         let endpoint = accepted.and_then(|()| route::find(&method, &path)).and_then(|endpoint| {
             let is_wrong = is_forwarded && !endpoint.is_forwarded;
@@ -264,6 +264,10 @@ impl Service {
         let group = endpoint.as_ref().map_or(OperationGroup::None, |endpoint| endpoint.group);
         if let Ok(endpoint) = &endpoint {
             span.set_route(endpoint.path);
+            // The rest is a URL, which the log has only as far as the retention of the request allows.
+            if endpoint.has_rest() {
+                endpoint.path.clone_into(&mut path);
+            }
         }
         let mut response = match endpoint {
             _ if method == Method::OPTIONS => self.preflight(),

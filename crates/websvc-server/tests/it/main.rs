@@ -15,6 +15,7 @@ mod oauth;
 mod oidc;
 mod oidc_sign_in;
 mod openapi;
+mod reader;
 mod replicas;
 mod robots_agent;
 mod server;
