@@ -207,7 +207,9 @@ impl FakeOidc {
     pub fn set_metadata(&self, name: &str, value: Value) {
         let metadata = &mut self.0.mutable.lock().metadata;
         match value {
-            Value::Null => drop(metadata.as_object_mut().expect("the metadata are an object").remove(name)),
+            Value::Null => {
+                drop(metadata.as_object_mut().expect("the metadata are an object").shift_remove(name));
+            }
             value => metadata[name] = value,
         }
     }

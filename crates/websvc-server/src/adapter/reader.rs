@@ -81,7 +81,7 @@ struct ReaderRequest {
 async fn read(context: RequestContext<'_>, request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     reject_other_sites(&context, request.headers())?;
     let base_url = context.state.base_url(&request);
-    let target = request.uri().path_and_query().map(|target| target.as_str()).unwrap_or_default();
+    let target = request.uri().path_and_query().map(http::uri::PathAndQuery::as_str).unwrap_or_default();
     let ReaderRequest { content, as_json, fields, ignored } = translate(target, request.headers())?;
     let body = Bytes::from(Value::Object(fields).to_string());
     let json = respond_to_scrape(context, base_url, body).await?;
@@ -163,7 +163,7 @@ fn content(value: Option<&str>) -> Result<Content, ApiError> {
         Some("pageshot") => Ok(Content::Pageshot),
         Some(other) => {
             let rule = format!("{other:?} is not one of content, markdown, html, screenshot, pageshot");
-            Err(invalid("X-Return-Format", ViolationCode::UnknownValue, rule))
+            Err(invalid("X-Return-Format", ViolationCode::UnknownValue, &rule))
         }
     }
 }
@@ -187,7 +187,7 @@ fn accepts_json(accept: Option<&str>) -> Result<bool, ApiError> {
     let accept = accept.unwrap_or_default().to_ascii_lowercase();
     let accepts = |media_type: &str| accept.split(',').any(|part| part.trim().starts_with(media_type));
     if accept.trim() == "text/event-stream" {
-        let rule = "text/event-stream is not supported, use text/plain or application/json".to_owned();
+        let rule = "text/event-stream is not supported, use text/plain or application/json";
         return Err(invalid("Accept", ViolationCode::NotSupported, rule));
     }
     Ok(accepts("application/json") && !accepts("text/"))
@@ -197,12 +197,12 @@ fn accepts_json(accept: Option<&str>) -> Result<bool, ApiError> {
 fn milliseconds(header: &'static str, value: &str) -> Result<Value, ApiError> {
     let seconds: u32 = value.parse().map_err(|_error| {
         let rule = format!("{value:?} is not a number of seconds");
-        invalid(header, ViolationCode::InvalidFormat, rule)
+        invalid(header, ViolationCode::InvalidFormat, &rule)
     })?;
     Ok(json!(u64::from(seconds) * 1000))
 }
 
-fn invalid(header: &'static str, code: ViolationCode, rule: String) -> ApiError {
+fn invalid(header: &'static str, code: ViolationCode, rule: &str) -> ApiError {
     let violation = Violation { path: header.to_owned(), code, message: format!("{header}: {rule}") };
     ApiError::invalid(ErrorCode::BadRequest, vec![violation])
 }

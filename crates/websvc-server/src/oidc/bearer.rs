@@ -1,5 +1,7 @@
 //! Tokens as bearers: a token of the provider instead of a key.
 
+use std::collections::BTreeSet;
+
 use websvc_store::{Caller, KeyLookup, KeyRights, ProvenIdentity, Store, StoreError};
 
 use super::Oidc;
@@ -21,7 +23,7 @@ pub(crate) async fn find_token_caller(oidc: &Oidc, store: &Store, text: &str) ->
     }
     let purpose = Purpose::Access { audiences: &oidc.0.audiences };
     let Identity { subject, name: _, team, rights } = oidc.identify(text, purpose, store.now_ms()).await?;
-    if rights.scopes.as_ref().is_none_or(|scopes| scopes.is_empty()) {
+    if rights.scopes.as_ref().is_none_or(BTreeSet::is_empty) {
         let rule = "the token gives no scope of this service (auth.oidc)";
         return Err(TokenRefusal::Forbidden(rule.to_owned()).into());
     }

@@ -75,7 +75,7 @@ impl OidcTest {
         });
         for (name, value) in changes.as_object().unwrap() {
             match value {
-                Value::Null => drop(claims.as_object_mut().unwrap().remove(name)),
+                Value::Null => drop(claims.as_object_mut().unwrap().shift_remove(name)),
                 value => claims[name] = value.clone(),
             }
         }

@@ -16,7 +16,7 @@ fn claims(changes: &Value) -> Map<String, Value> {
         json!({ "iss": ISSUER, "sub": "ada", "aud": "websvc", "exp": NOW_S + 300, "nonce": "n" });
     for (name, value) in changes.as_object().unwrap() {
         match value {
-            Value::Null => drop(claims.as_object_mut().unwrap().remove(name)),
+            Value::Null => drop(claims.as_object_mut().unwrap().shift_remove(name)),
             value => claims[name] = value.clone(),
         }
     }
