@@ -8,6 +8,7 @@
 #![deny(missing_docs)]
 
 mod baseline;
+mod channel;
 mod check;
 mod compare;
 mod config;

@@ -49,6 +49,7 @@ mod action;
 mod agent;
 mod batch;
 mod bounds;
+mod channel;
 mod checked;
 mod country;
 mod crawl;
@@ -99,6 +100,7 @@ mod webhook;
 
 pub use agent::{AgentPlan, AgentWebhookPlan, check_agent_retention};
 pub use batch::{BatchPage, BatchPlan};
+pub use channel::{Channel, ChannelService, InvalidChannel};
 pub use checked::Checked;
 pub use crawl::CrawlPlan;
 pub use crawl_params::{crawl_params_of, with_crawl_params};

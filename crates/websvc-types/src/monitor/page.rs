@@ -10,6 +10,7 @@ use serde_with_macros::skip_serializing_none;
 use crate::absent::absent_not_null;
 
 use super::check::MonitorCheck;
+use super::page_status::MonitorPageStatus;
 
 /// Check of a monitor, and its pages.
 #[skip_serializing_none]
@@ -59,23 +60,6 @@ pub struct MonitorCheckPage {
     pub judgment: Option<MonitorJudgment>,
     /// Time when the page was done, ISO 8601.
     pub created_at: String,
-}
-
-/// Results of the comparison of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum MonitorPageStatus {
-    /// The page did not change.
-    Same,
-    /// The page is new.
-    New,
-    /// The page changed.
-    Changed,
-    /// The page no longer exists.
-    Removed,
-    /// The page could not be checked.
-    Error,
 }
 
 /// Further information about a page of a check: of a scraped page, or of a search result.

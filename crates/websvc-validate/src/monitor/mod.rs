@@ -3,6 +3,7 @@
 //! A definition is stored. It has what was sent, in normal form; a check of the monitor converts it to a plan again,
 //! because the permissions of the team may have changed.
 
+mod channel;
 mod definition;
 mod email;
 mod notification;
@@ -15,6 +16,7 @@ mod webhook;
 
 use std::time::Duration;
 
+pub(crate) use channel::check_test;
 pub use definition::{MonitorDefinition, MonitorUpdate};
 use jiff::Timestamp;
 pub use plan::{CrawlTargetPlan, MonitorPlan, MonitorTargetPlan, ScrapeTargetPlan, SearchTargetPlan};

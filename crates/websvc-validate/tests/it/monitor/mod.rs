@@ -1,6 +1,7 @@
 //! Tests of the rules of monitors.
 
 mod create;
+mod notification;
 mod plan;
 mod update;
 
