@@ -80,8 +80,8 @@ fn finding(site: &Site, settings: &[(&'static str, String)]) -> Value {
     let mut command = site.command(&["doctor", "--json", "--listen", "127.0.0.1:0"]);
     let output = command.envs(settings.iter().map(|(name, value)| (name, value))).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let checks = report["checks"].as_array().unwrap().iter();
-    checks.filter(|check| check["check"] == json!("identity provider")).cloned().next().unwrap_or_default()
+    let mut checks = report["checks"].as_array().unwrap().iter();
+    checks.find(|check| check["check"] == json!("identity provider")).cloned().unwrap_or_default()
 }
 
 #[tokio::test(flavor = "multi_thread")]

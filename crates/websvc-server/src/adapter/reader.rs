@@ -112,7 +112,8 @@ fn reject_other_sites(context: &RequestContext<'_>, headers: &HeaderMap) -> Resu
 /// # Errors
 /// 400 for a value that no request of version 2 has.
 fn translate(target: &str, headers: &HeaderMap) -> Result<ReaderRequest, ApiError> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    // Selectors may have characters other than ASCII.
+    let text = |name: &str| std::str::from_utf8(headers.get(name)?.as_bytes()).ok().map(str::trim);
     let content = content(text("x-respond-with").or_else(|| text("x-return-format")))?;
     let mut fields = Map::new();
     let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));

@@ -1,9 +1,17 @@
 //! Tests of the sign-in by an identity provider in a browser: the button, the failures, and the page to which the user returns.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use serde_json::json;
-use websvc_browser::Step;
+use tokio::time::Instant;
+use url::Url;
+use websvc_browser::{Browser, BrowserConfig, Matches, RenderRequest, Step};
+use websvc_testkit::{FakeOidc, OidcKey, Page, ReceivedRequest, TestWeb};
+use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use super::{TOOLS, start, start_with};
+use crate::browser::path_or_skip;
+use crate::harness::{Service, Site};
 
 const SETTINGS: &[(&str, &str)] = &[
     ("WEBSVC__SERVER__PUBLIC_URL", "https://websvc.test"),
@@ -82,4 +90,70 @@ async fn user_returns_to_the_page_that_was_left() {
     );
     let rendered = dashboard.open("/", on_sign_in_page(&script)).await;
     assert_eq!(rendered.returns.last().unwrap().value, json!(["#/teams", "#/teams", "", true, 0]));
+}
+
+const PROVIDER: &str = "http://127.0.0.1";
+
+/// Returns a provider whose users consent at once. Its site is not that of the service, as outside of tests.
+async fn consenting_provider() -> TestWeb {
+    let key = OidcKey::new("a", "ES256");
+    let provider = FakeOidc::new(PROVIDER, ("websvc", ""), &[&key]);
+    let consenting = provider.clone();
+    let authorize = move |request: &ReceivedRequest| {
+        let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let returned = consenting.consent(&request.url, |nonce| {
+            let claims = json!({ "iss": PROVIDER, "aud": "websvc", "sub": "ada", "exp": now_s + 600, "groups": ["ops"], "nonce": nonce });
+            key.sign(&claims)
+        });
+        let url: Url = request.url.parse().unwrap();
+        let back = url.query_pairs().find(|(name, _)| name == "redirect_uri").unwrap().1.into_owned();
+        Page::redirect(302, Url::parse_with_params(&back, returned).unwrap().as_str())
+    };
+    provider.serve(TestWeb::builder()).page_with("http://127.0.0.1/authorize", authorize).start().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn administrator_signs_in_by_the_provider_and_out() {
+    let Some(path) = path_or_skip("WEBSVC_TEST_CHROMIUM") else { return };
+    let world = consenting_provider().await;
+    let site = Site::new(&world);
+    let provider_address = world.http_addr().to_string();
+    let mut command = site.serve_command();
+    command
+        .env("WEBSVC__FETCH__CONNECT_TO", format!("{{ \"127.0.0.1:80\" = \"{provider_address}\" }}"))
+        .env("WEBSVC__SERVER__PUBLIC_URL", "http://localhost")
+        .env("WEBSVC__AUTH__OIDC__ISSUER", PROVIDER)
+        .env("WEBSVC__AUTH__OIDC__CLIENT_ID", "websvc")
+        .env("WEBSVC__AUTH__OIDC__GROUPS_CLAIM", "groups")
+        .env("WEBSVC__AUTH__OIDC__GROUPS", r#"{ ops = ["admin", "all"] }"#);
+    let service = Service::start(&mut command);
+    let service_address = service.address.trim_start_matches("http://");
+    let guard = AddressGuard::open().connect_to("localhost:80", service_address).unwrap();
+    let guard = guard.connect_to("127.0.0.1:80", &provider_address).unwrap();
+    let client = Client::new(ClientConfig::new(guard)).unwrap();
+    let browser = Browser::new(BrowserConfig { path: Some(path), ..BrowserConfig::default() }, client);
+    let script = r#"(async () => {
+        const account = document.querySelector(".account").textContent;
+        const { keys } = await (await fetch("/dashboard/keys")).json();
+        const { provider, team } = await (await fetch("/dashboard/session")).json();
+        button("Sign out").click();
+        await heading("Sign in");
+        const after = (await fetch("/dashboard/keys")).status;
+        return { account, keys: keys.map((key) => key.name), provider, team, readable: document.cookie, hash: location.hash, after };
+    })()"#;
+    let steps = vec![
+        Step::WaitFor("form a.button".to_owned()),
+        Step::Click { selector: "form a.button".to_owned(), matches: Matches::First },
+        Step::WaitFor("nav a".to_owned()),
+        Step::Script(TOOLS.to_owned()),
+        Step::Script(script.to_owned()),
+    ];
+    let url = "http://localhost/".parse().unwrap();
+    let request = RenderRequest::new(url, Instant::now() + Duration::from_secs(120));
+    let rendered = browser.render(&RenderRequest { steps, ..request }).await.unwrap();
+    let expected = json!({
+        "account": "default Sign out", "keys": ["ada (sign-in)"], "provider": "single sign-on", "team": "default",
+        "readable": "", "hash": "", "after": 401,
+    });
+    assert_eq!(rendered.returns.last().unwrap().value, expected);
 }

@@ -29,7 +29,7 @@ fn check_for(purpose: Purpose<'_>, changes: &Value, expected: Result<(), &str>) 
     match (checked, expected) {
         (Ok(_), Ok(())) => {}
         (Err(TokenRefusal::Invalid(rule)), Err(expected)) => {
-            assert!(rule.contains(expected), "{changes}: {rule}")
+            assert!(rule.contains(expected), "{changes}: {rule}");
         }
         (other, _) => panic!("{changes}: {other:?}"),
     }
