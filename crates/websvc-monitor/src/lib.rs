@@ -11,6 +11,7 @@ mod baseline;
 mod channel;
 mod check;
 mod compare;
+mod conditions;
 mod config;
 mod credits;
 mod feed;

@@ -90,6 +90,7 @@ mod shape;
 mod suggestion;
 mod target;
 mod team;
+mod text_pattern;
 mod threat;
 mod threat_rules;
 mod tracking;
@@ -112,9 +113,9 @@ pub use json_schema::{SchemaCompiler, SchemaError, schema_parts};
 pub use llms_txt::LlmsTxtPlan;
 pub use map_plan::MapPlan;
 pub use monitor::{
-    CrawlTargetPlan, MonitorContext, MonitorDefinition, MonitorPlan, MonitorTargetPlan, MonitorUpdate,
-    MonitorWebhookPlan, ScrapeTargetPlan, SearchTargetPlan, check_monitor_retention, check_monitor_schedule,
-    parse_monitor_schedule,
+    ConditionSubject, CrawlTargetPlan, MonitorContext, MonitorDefinition, MonitorPlan, MonitorTargetPlan,
+    MonitorUpdate, MonitorWebhookPlan, NumberRange, PageCondition, PageRules, ScrapeTargetPlan,
+    SearchTargetPlan, check_monitor_retention, check_monitor_schedule, parse_monitor_schedule,
 };
 pub use page::{FilePlan, PagePlan};
 pub use path_filter::PathFilter;
@@ -126,6 +127,7 @@ pub use scrape_plan::{LocationPlan, ScrapePlan};
 pub use search_plan::{SearchPlan, SourcePlan};
 pub use suggestion::suggest;
 pub use target::Target;
+pub use text_pattern::TextPattern;
 pub use threat_rules::ThreatRules;
 pub use tracking::TrackingPlan;
 pub use value_count::check_values;

@@ -2,6 +2,7 @@
 
 mod channels;
 mod checks;
+mod conditions;
 mod emails;
 mod events;
 mod requests;

@@ -53,6 +53,7 @@ const SCRIPTS: [File; 32] = [
     file!(JAVASCRIPT, "monitor.js"),
     file!(JAVASCRIPT, "monitor_actions.js"),
     file!(JAVASCRIPT, "monitor_form.js"),
+    file!(JAVASCRIPT, "monitor_rules.js"),
     file!(JAVASCRIPT, "monitor_target.js"),
     file!(JAVASCRIPT, "monitor_text.js"),
     file!(JAVASCRIPT, "monitors.js"),

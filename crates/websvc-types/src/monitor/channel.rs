@@ -21,7 +21,7 @@ use crate::pattern::NOT_BLANK;
 #[cfg_attr(feature = "schemars", schemars(deny_unknown_fields))]
 pub struct NotificationChannel {
     /// URL in the form of Apprise, such as `ntfy://topic` or `tgram://token/chat`, or the address of a webhook, at most
-    /// 8192 characters. It is a secret.
+    /// 8192 characters. It is the credential of the channel.
     #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub url: String,
     /// Statuses of pages that the channel reports, at least one. Default: `changed`, `new`, `removed` and `error`.

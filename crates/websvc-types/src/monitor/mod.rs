@@ -3,6 +3,7 @@
 
 mod channel;
 mod check;
+mod condition;
 mod event;
 mod notification;
 mod page;
@@ -17,6 +18,7 @@ pub use check::{
     MonitorBillingStatus, MonitorCheck, MonitorCheckStatus, MonitorCheckSummary, MonitorTargetResult,
     MonitorTrigger,
 };
+pub use condition::{ConditionText, MonitorCondition};
 pub use event::{MonitorCheckEvent, MonitorPageEvent, MonitorPageEventDiff};
 pub use notification::{
     EmailDelivery, EmailNotification, EmailSubscription, EmailSubscriptionSource, EmailSubscriptionStatus,

@@ -78,6 +78,8 @@ pub struct MonitorPageMetadata {
     pub proxy_used: Option<String>,
     /// Credits of the page.
     pub credits_used: Option<u64>,
+    /// False if the page differs from its last version, and the conditions of the target do not hold.
+    pub conditions_met: Option<bool>,
     /// State of a search result.
     pub search_status: Option<MonitorSearchStatus>,
     /// Queries that found a search result.

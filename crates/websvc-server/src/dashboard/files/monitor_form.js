@@ -234,7 +234,7 @@ function notificationFields(monitor) {
   const readEmail = () => {
     const addresses = linesOf(recipients.value);
     const isUsed = oldEmail || email.checked || addresses.length;
-    return isUsed ? { enabled: email.checked, recipients: addresses, includeDiffs: diffs.checked } : undefined;
+    return isUsed ? { ...oldEmail, enabled: email.checked, recipients: addresses, includeDiffs: diffs.checked } : undefined;
   };
   const slackUrl = el("input", { type: "text", inputmode: "url", spellcheck: "false", autocomplete: "off", value: oldSlack?.webhookUrl ?? "" });
   const slack = el("input", { type: "checkbox", checked: oldSlack?.enabled === true });
@@ -264,7 +264,7 @@ function notificationFields(monitor) {
 
 /** Returns a button that sends a test message to each channel, with the outcomes. */
 function channelTest(readChannels) {
-  const results = el("ul", { class: "plain", role: "status" });
+  const results = el("div", { role: "status" });
   const send = async (channel) => {
     const name = channel.url.split("://")[0];
     try {
@@ -279,7 +279,7 @@ function channelTest(readChannels) {
     const texts = [];
     // One after the other, because each is a request of the team.
     for (const channel of readChannels()) texts.push(await send(channel));
-    results.replaceChildren(...(texts.length ? texts : ["Enter the URL of a channel first."]).map((text) => el("li", {}, text)));
+    results.replaceChildren(...(texts.length ? texts : ["Enter the URL of a channel first."]).map((text) => el("p", {}, text)));
     button.disabled = false;
   } }, "Send a test to the channels");
   return el("div", {}, button, results);

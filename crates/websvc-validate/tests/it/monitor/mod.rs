@@ -2,6 +2,7 @@
 
 mod create;
 mod notification;
+mod page_rules;
 mod plan;
 mod update;
 
