@@ -1,7 +1,8 @@
 //! The issuer: the URL of the service as an authorization server.
 
-use url::{Host, Url};
+use url::Url;
 
+use super::loopback::is_loopback_http;
 use super::redirect_uri;
 
 /// The URL of the service as an authorization server. Its MCP endpoint is the only resource.
@@ -89,17 +90,6 @@ impl OauthIssuer {
         let text = text.trim_end_matches('/');
         text == self.url || text == self.resource()
     }
-}
-
-/// Returns whether a URL is one of http on this machine.
-pub(crate) fn is_loopback_http(url: &Url) -> bool {
-    let is_loopback = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    url.scheme() == "http" && is_loopback
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use url::Url;
 
-use super::issuer::is_loopback_http;
+use super::loopback::is_loopback_http;
 
 /// Maximum length of a redirect address in bytes.
 pub(super) const MAX_BYTES: usize = 512;
