@@ -1,4 +1,4 @@
-//! Stage 3, authenticate: finds the caller of a bearer key.
+//! Stage 3, authenticate: finds the caller of a bearer key, or of a token of an identity provider.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -14,6 +14,7 @@ use websvc_types::ErrorCode;
 
 use crate::audit_trail::AuditTrail;
 use crate::blocking::run_blocking;
+use crate::oidc::{Oidc, find_token_caller, has_form_of_token};
 use crate::response::ApiError;
 
 /// The lookups of keys on a database server that run at the same time.
@@ -28,26 +29,48 @@ pub enum Authentication {
     Open,
 }
 
+/// The means by which callers prove who they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Authenticator<'a> {
+    pub(crate) mode: Authentication,
+    /// The keys.
+    pub(crate) store: &'a Store,
+    /// The provider of tokens, if there is one.
+    pub(crate) oidc: Option<&'a Oidc>,
+}
+
+impl Authenticator<'_> {
+    /// Returns the caller with this key or token; `None` if it is a key that is not valid.
+    ///
+    /// # Errors
+    /// As for [`find_caller`], and for tokens those of [`find_token_caller`].
+    pub(crate) async fn find_caller(self, bearer: &str) -> Result<Option<Caller>, ApiError> {
+        match self.oidc.filter(|_| has_form_of_token(bearer)) {
+            Some(oidc) => find_token_caller(oidc, self.store, bearer).await.map(Some),
+            None => find_caller(self.store, bearer).await,
+        }
+    }
+}
+
 /// Returns the caller of a request from `address`; `None` without authentication.
 ///
 /// # Errors
 /// 401 if the key is missing, malformed, unknown or no longer valid, with the same text except if it is missing; 403 if
-/// the key may not be used from this address.
+/// the key may not be used from this address. For tokens also those of [`find_token_caller`].
 pub(crate) async fn authenticate(
-    mode: Authentication,
-    store: &Store,
+    authenticator: Authenticator<'_>,
     headers: &HeaderMap,
     address: IpAddr,
     trail: &AuditTrail,
 ) -> Result<Option<Caller>, ApiError> {
-    match mode {
+    match authenticator.mode {
         Authentication::Open => return Ok(None),
         Authentication::Required => {}
     }
     let Some(key) = key(headers) else {
         return Err(ApiError::new(ErrorCode::Unauthorized, "Unauthorized: Token missing"));
     };
-    identify(store, &key, address, trail).await.map(Some)
+    identify(authenticator, &key, address, trail).await.map(Some)
 }
 
 /// Returns the caller with this key. Records the caller in the audit trail, even if the key may not be used from this
@@ -56,12 +79,12 @@ pub(crate) async fn authenticate(
 /// # Errors
 /// As for [`authenticate`].
 pub(crate) async fn identify(
-    store: &Store,
+    authenticator: Authenticator<'_>,
     key: &str,
     address: IpAddr,
     trail: &AuditTrail,
 ) -> Result<Caller, ApiError> {
-    let caller = find_caller(store, key).await?;
+    let caller = authenticator.find_caller(key).await?;
     let Some(caller) = caller else {
         return Err(ApiError::new(ErrorCode::Unauthorized, "Unauthorized: Invalid token"));
     };
@@ -78,8 +101,7 @@ pub(crate) async fn identify(
 /// # Errors
 /// As for [`authenticate`], if the request has a key.
 pub(crate) async fn authenticate_optional(
-    mode: Authentication,
-    store: &Store,
+    authenticator: Authenticator<'_>,
     headers: &HeaderMap,
     address: IpAddr,
     trail: &AuditTrail,
@@ -87,7 +109,7 @@ pub(crate) async fn authenticate_optional(
     if key(headers).is_none() {
         return Ok(None);
     }
-    authenticate(mode, store, headers, address, trail).await
+    authenticate(authenticator, headers, address, trail).await
 }
 
 /// Returns the caller with this key; `None` if the key is not valid. Waits for a server only on another thread.

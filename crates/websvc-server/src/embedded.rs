@@ -28,6 +28,7 @@ use websvc_transport::{
 use crate::admission::AdmissionLimits;
 use crate::authenticate::Authentication;
 use crate::oauth::OauthIssuer;
+use crate::oidc::Oidc;
 use crate::public_url::PublicUrlConfig;
 use crate::service::{Service, ServiceConfig};
 
@@ -51,6 +52,8 @@ pub struct EmbeddedServerConfig {
     pub authentication: Authentication,
     /// The service as an authorization server for MCP clients; `None` turns OAuth off.
     pub oauth: Option<OauthIssuer>,
+    /// The identity provider whose tokens and users are accepted; `None` if there is none.
+    pub oidc: Option<Oidc>,
     /// The addresses from which pages may be fetched.
     pub guard: AddressGuard,
     /// The settings of fetches and of the page cache. Without further settings there is no browser and no document reader.
@@ -125,6 +128,7 @@ impl EmbeddedServerConfig {
             server: ServerConfig::new("127.0.0.1:0"),
             authentication: Authentication::Required,
             oauth: None,
+            oidc: None,
             guard: AddressGuard::public(),
             scrape,
             artifacts: None,
@@ -223,6 +227,7 @@ impl EmbeddedServer {
             server,
             authentication,
             oauth,
+            oidc,
             guard,
             scrape,
             artifacts,
@@ -272,6 +277,7 @@ impl EmbeddedServer {
             public_url: PublicUrlConfig { public_url, scheme, trusted_proxies: Vec::new() },
             authentication,
             oauth,
+            oidc,
             open_metrics: server.local_addr().ip().is_loopback(),
             limits,
             traces: None,

@@ -23,6 +23,7 @@ mod mcp;
 mod multipart;
 mod not_offered;
 mod oauth;
+mod oidc;
 mod paced_body;
 mod public_url;
 mod readable;
@@ -42,7 +43,11 @@ pub use dashboard::invitation_link;
 pub use embedded::{EmbedError, EmbeddedServer, EmbeddedServerConfig};
 pub use forwarding::{Announcement, ReplicaConfig};
 pub use mcp::{McpTools, ToolsError};
-pub use oauth::{InvalidIssuer, OauthIssuer};
+pub use oauth::{InvalidIssuer, InvalidScheme, OauthIssuer};
+pub use oidc::{
+    ClientSecret, InvalidOidcConfig, MAX_LEEWAY, Oidc, OidcConfig, ProviderError, ProviderSummary,
+    ProviderTiming, SignInConfig, SignatureAlgorithm, TeamSource, UnknownAlgorithm,
+};
 pub use public_url::PublicUrlConfig;
 pub use service::{Service, ServiceConfig};
 pub use websvc_artifacts as artifacts;

@@ -125,6 +125,13 @@ impl ApiError {
         Self { status_override: Some(status), ..Self::new(ErrorCode::BadRequest, text) }
     }
 
+    /// Replaces the challenge of a 401.
+    pub(crate) fn with_challenge(mut self, challenge: HeaderValue) -> Self {
+        self.headers.retain(|(name, _)| name != WWW_AUTHENTICATE);
+        self.headers.push((WWW_AUTHENTICATE, challenge));
+        self
+    }
+
     /// Adds the header `Retry-After`.
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.headers.push((RETRY_AFTER, HeaderValue::from(seconds)));

@@ -9,7 +9,7 @@ use http::Method;
 use websvc_types::ErrorCode;
 
 use crate::response::ApiError;
-use crate::{adapter, dashboard, handler, mcp, not_offered, oauth};
+use crate::{adapter, dashboard, handler, mcp, not_offered, oauth, oidc};
 pub(crate) use body::RequestBody;
 pub(crate) use endpoint::{AccessLevel, Endpoint, Handler, HandlerFuture, handler};
 pub(crate) use group::OperationGroup;
@@ -45,11 +45,13 @@ static TABLES: &[&[Endpoint]] = &[
     adapter::V1,
     adapter::V1_USAGE,
     adapter::LLMS_TXT,
+    adapter::READER,
     adapter::RERANK,
     adapter::SEARXNG,
     adapter::EXTERNAL,
     mcp::ENDPOINTS,
     oauth::ENDPOINTS,
+    oidc::ENDPOINTS,
     dashboard::ENDPOINTS,
 ];
 

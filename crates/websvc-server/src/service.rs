@@ -35,6 +35,7 @@ use crate::dashboard;
 use crate::forwarding::{Forwarded, ReplicaConfig};
 use crate::handler::{self, watch};
 use crate::oauth::{self, OauthIssuer};
+use crate::oidc::Oidc;
 use crate::public_url::PublicUrlConfig;
 use crate::request_id::RequestId;
 use crate::response::{ApiError, HttpResponse};
@@ -74,6 +75,8 @@ pub struct ServiceConfig {
     pub authentication: Authentication,
     /// The service as an authorization server for MCP clients; `None` if OAuth is off.
     pub oauth: Option<OauthIssuer>,
+    /// The identity provider whose tokens and users are accepted; `None` if there is none.
+    pub oidc: Option<Oidc>,
     /// Serves `/metrics` without a key. Set it only if the address is reachable from this machine alone.
     pub open_metrics: bool,
     /// The limits of concurrent requests and of requests per minute.
@@ -252,7 +255,7 @@ impl Service {
     ) -> HttpResponse {
         let RequestIdentity { id, request_id, span, started } = identity;
         let method = request.method().clone();
-        let path = request.uri().path().to_owned();
+        let mut path = request.uri().path().to_owned();
         let is_forwarded = request.extensions().get::<Forwarded>().is_some();
         let endpoint = accepted.and_then(|()| route::find(&method, &path)).and_then(|endpoint| {
             let is_wrong = is_forwarded && !endpoint.is_forwarded;
@@ -261,6 +264,10 @@ impl Service {
         let group = endpoint.as_ref().map_or(OperationGroup::None, |endpoint| endpoint.group);
         if let Ok(endpoint) = &endpoint {
             span.set_route(endpoint.path);
+            // The rest is a URL, which the log has only as far as the retention of the request allows.
+            if endpoint.has_rest() {
+                endpoint.path.clone_into(&mut path);
+            }
         }
         let mut response = match endpoint {
             _ if method == Method::OPTIONS => self.preflight(),
@@ -428,8 +435,7 @@ impl Service {
     ) -> Result<Option<Caller>, ApiError> {
         let state = &*self.state;
         let address = state.client_ip(request);
-        let authenticating =
-            authenticate(state.authentication, &state.store, request.headers(), address, context.trail);
+        let authenticating = authenticate(state.authenticator(), request.headers(), address, context.trail);
         state.engine.stages().run(Stage::Authenticate, authenticating).await
     }
 

@@ -32,18 +32,43 @@ const STATIC_KEY_ID: &str = "static";
 /// Identifier of an administrative key from the configuration.
 const STATIC_ADMIN_ID: &str = "static-admin";
 
+/// The start of the identifiers of callers without a key.
+const IDENTITY_PREFIX: &str = "oidc-";
+
 /// Resolution of the time of last use. A coarse one avoids contention of threads on the memory of a busy key.
 const USE_RESOLUTION_MS: u64 = 1000;
 
 /// The authenticated sender of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The key; `static` or `static-admin` for a key from the configuration.
+    /// The key; `static` or `static-admin` for a key from the configuration, and `oidc-` with 12 hex digits for a
+    /// [`ProvenIdentity`].
     pub key_id: KeyId,
     /// The team of the key, as of at most [`ACCESS_REFRESH`] ago.
     pub team: Arc<Team>,
     /// Rights of the key, as of the same time.
     pub rights: Arc<KeyRights>,
+}
+
+/// The identity of a caller without a key, which a token of an identity provider proves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProvenIdentity {
+    /// The identity provider.
+    pub issuer: String,
+    /// The identifier of the user or program at the provider.
+    pub subject: String,
+    /// The team in whose name the caller acts.
+    pub team: String,
+    /// Its rights.
+    pub rights: KeyRights,
+}
+
+impl ProvenIdentity {
+    /// Returns the identifier that stands for that of a key: it is the same for every token of a user or program.
+    fn key_id(&self) -> KeyId {
+        let hash = SecretHash::from_secret(&format!("{}\n{}", self.issuer, self.subject));
+        KeyId::new(format!("{IDENTITY_PREFIX}{}", hash.id()))
+    }
 }
 
 /// Result of a lookup that does not wait for the network.
@@ -175,6 +200,19 @@ impl Access {
         };
         let caller = |team| Box::new(Caller { key_id: KeyId::new(id), team, rights: Arc::clone(rights) });
         Ok(KeyLookup::Known(team.map(caller)))
+    }
+
+    /// Returns the caller with an identity; none if its team does not exist. Without `may_read`, only the cache is used.
+    pub(crate) fn find_identity(&self, identity: &ProvenIdentity, may_read: bool) -> sql::Result<KeyLookup> {
+        self.refresh(self.elapsed_ms())?;
+        let cached = self.cache.read().teams.get(&identity.team).cloned();
+        let team = match cached {
+            Some(team) => Some(team),
+            None if may_read => self.cached_team(&identity.team)?,
+            None => return Ok(KeyLookup::Unknown),
+        };
+        let rights = Arc::new(identity.rights.clone());
+        Ok(KeyLookup::Known(team.map(|team| Box::new(Caller { key_id: identity.key_id(), team, rights }))))
     }
 
     /// Returns the threat protection values of a team.

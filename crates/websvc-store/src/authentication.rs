@@ -1,6 +1,6 @@
 //! The callers of requests, by the secrets that they send.
 
-use crate::access::{Caller, KeyLookup};
+use crate::access::{Caller, KeyLookup, ProvenIdentity};
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::static_keys::StaticKeys;
@@ -33,6 +33,29 @@ impl Store {
     pub fn try_authenticate(&self, secret: &str) -> Result<KeyLookup, StoreError> {
         let may_read = !self.is_shared();
         self.access().find(secret, may_read).map_err(|error| self.database().error(error))
+    }
+
+    /// Returns the caller with an identity that a token proves; `None` if its team does not exist. Waits as
+    /// [`authenticate`](Self::authenticate) does.
+    ///
+    /// # Errors
+    /// Failures of the database; then the request must be rejected.
+    pub fn authenticate_identity(&self, identity: &ProvenIdentity) -> Result<Option<Caller>, StoreError> {
+        match self.access().find_identity(identity, true).map_err(|error| self.database().error(error))? {
+            KeyLookup::Known(caller) => Ok(caller.map(|caller| *caller)),
+            // The database was read, so there is no such team.
+            KeyLookup::Unknown => Ok(None),
+        }
+    }
+
+    /// Does the same without waiting for the network: returns [`KeyLookup::Unknown`] if the database is on a server and
+    /// only [`authenticate_identity`](Self::authenticate_identity) can decide.
+    ///
+    /// # Errors
+    /// As for [`authenticate_identity`](Self::authenticate_identity).
+    pub fn try_authenticate_identity(&self, identity: &ProvenIdentity) -> Result<KeyLookup, StoreError> {
+        let may_read = !self.is_shared();
+        self.access().find_identity(identity, may_read).map_err(|error| self.database().error(error))
     }
 
     /// Makes these keys valid while this store is open, instead of those of an earlier call. The ordinary key belongs to

@@ -67,6 +67,7 @@ mod scrape_result;
 mod secret;
 mod server_watch;
 mod shared;
+mod sign_in_key;
 mod slot_lease;
 mod sql;
 mod static_keys;
@@ -77,7 +78,7 @@ mod threat;
 mod unfinished_migration;
 mod webhook;
 
-pub use access::{ACCESS_REFRESH, Caller, KeyLookup};
+pub use access::{ACCESS_REFRESH, Caller, KeyLookup, ProvenIdentity};
 pub use activity::TeamActivity;
 pub use activity_log::{ActivityCursor, ActivityFilter, ActivityPage, ActivityRecord};
 pub use api_version::ApiVersion;
@@ -141,6 +142,7 @@ pub use run::{
 };
 pub use scrape_result::{ScrapeResult, ScrapeResultLimits};
 pub use secret::{ApiSecret, INVITATION_PREFIX, KEY_PREFIX};
+pub use sign_in_key::MAX_SIGN_IN_KEYS;
 pub use slot_lease::SlotLease;
 pub use static_keys::StaticKeys;
 pub use store::Store;

@@ -243,6 +243,9 @@ error_codes! {
     SearchUnavailable = "SEARCH_UNAVAILABLE", 503;
     /// The database does not respond, or cannot be read or written; the header `Retry-After` gives the seconds to wait.
     DatabaseUnavailable = "DATABASE_UNAVAILABLE", 503;
+    /// The identity provider of the operator does not respond, so its tokens cannot be checked; the header `Retry-After` gives the
+    /// seconds to wait.
+    IdentityProviderUnavailable = "IDENTITY_PROVIDER_UNAVAILABLE", 503;
     /// The disk of the service is full, so nothing can be stored.
     StorageFull = "STORAGE_FULL", 503;
 }

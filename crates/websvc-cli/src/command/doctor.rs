@@ -12,6 +12,7 @@ mod finding;
 mod listener;
 mod llm;
 mod machine;
+mod oidc;
 mod programs;
 mod semantic;
 mod services;
@@ -72,6 +73,7 @@ async fn run_checks(common: &Common, config: Option<&Config>) -> Vec<Finding> {
         add(&mut findings, services::THREAT, services::threat(config).await);
         add(&mut findings, llm::CHECK, llm::check(config).await);
         add(&mut findings, services::MAIL, services::mail(config).await);
+        add(&mut findings, oidc::CHECK, oidc::check(config).await);
         add(&mut findings, services::LOG, services::log(config));
         add(&mut findings, services::TRACES, services::traces(config).await);
         add(&mut findings, external_services::ARTIFACTS, external_services::bucket(config).await);

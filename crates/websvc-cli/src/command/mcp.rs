@@ -28,6 +28,7 @@ pub(crate) async fn run(context: CommandContext) -> Result<()> {
         // The user who starts the process can read the data anyway.
         authentication: Authentication::Open,
         oauth: None,
+        oidc: None,
         open_metrics: true,
         limits: AdmissionLimits::default(),
         traces: None,

@@ -127,6 +127,7 @@ pub(crate) async fn start(
         artifacts: app.artifacts.clone(),
         uploads_dir: data_dir.uploads(),
         oauth: oauth(config)?,
+        oidc: app::oidc(config)?,
         public_url: origin(config)?,
         authentication,
         open_metrics: server.local_addr().ip().is_loopback(),
@@ -268,7 +269,9 @@ fn oauth(config: &Config) -> Result<Option<OauthIssuer>> {
     let public_url = origin(config)?.public_url.context(
         "auth.oauth.enabled is true, but server.public_url is missing: clients get tokens for this URL",
     )?;
-    Ok(Some(OauthIssuer::new(&public_url).context("server.public_url")?))
+    let issuer = OauthIssuer::new(&public_url).context("server.public_url")?;
+    let schemes = config.auth.oauth.redirect_schemes.clone();
+    Ok(Some(issuer.with_redirect_schemes(schemes).context("auth.oauth.redirect_schemes")?))
 }
 
 /// Fails if the service would accept requests without a key on an address other than loopback.

@@ -15,6 +15,7 @@ const SECTIONS: &[Section] = &[
     ("server.tls", fields::<super::Tls>),
     ("auth", fields::<super::Auth>),
     ("auth.oauth", fields::<super::Oauth>),
+    ("auth.oidc", fields::<super::Oidc>),
     ("fetch", fields::<super::Fetch>),
     ("search", fields::<super::Search>),
     ("search.searxng", || [vec!["url"], fields::<Endpoint>()].concat()),
@@ -150,6 +151,7 @@ mod tests {
         check("[llm]\nbase_ulr = 'x'", Some("llm.base_ulr"), Some("base_url"));
         check("[[llm.fallback]]\n[[llm.fallback]]\nmodle = 'x'", Some("llm.fallback.modle"), Some("model"));
         check("[[llm.fallback]]\nfallback = []", Some("llm.fallback.fallback"), None);
+        check("[auth.oidc]\nteam_clam = 'x'", Some("auth.oidc.team_clam"), Some("team_claim"));
         check("[server.tls]\ncrt = 'x'", Some("server.tls.crt"), Some("cert"));
     }
 
@@ -162,6 +164,7 @@ mod tests {
             None,
         );
         check("[llm]\nextra_body = { any = { name = 1 } }\n[[llm.fallback]]\nmodel = 'x'", None, None);
+        check("[auth.oidc]\nissuer = 'x'\n[auth.oidc.groups]\n'any/name' = ['search']", None, None);
         check("[fetch.connect_to]\n'a.test:80' = '127.0.0.1:1'", None, None);
     }
 }

@@ -6,6 +6,7 @@
 mod fields;
 mod keys;
 mod limits;
+mod oidc;
 mod origins;
 mod preset;
 mod search;
@@ -20,9 +21,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use websvc_server::OauthIssuer;
 use websvc_store::UsageLimits;
 
 pub(crate) use limits::{Agent, ChangeTracking, Jobs, Monitor, Webhooks};
+pub(crate) use oidc::Oidc;
 pub(crate) use origins::Origins;
 pub(crate) use preset::{OPEN, Preset};
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
@@ -118,18 +121,21 @@ pub(crate) struct Tls {
 }
 
 /// `[auth]`: authentication of callers.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Auth {
     pub(crate) required: bool,
     pub(crate) oauth: Oauth,
+    pub(crate) oidc: Oidc,
 }
 
 /// `[auth.oauth]`: OAuth for MCP clients.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Oauth {
     pub(crate) enabled: bool,
+    /// Private-use schemes of addresses to which users of clients may return.
+    pub(crate) redirect_schemes: Vec<String>,
 }
 
 /// `[fetch]`: how pages are fetched.
@@ -260,7 +266,14 @@ impl Default for Server {
 
 impl Default for Auth {
     fn default() -> Self {
-        Self { required: true, oauth: Oauth::default() }
+        Self { required: true, oauth: Oauth::default(), oidc: Oidc::default() }
+    }
+}
+
+impl Default for Oauth {
+    fn default() -> Self {
+        let schemes = OauthIssuer::default_redirect_schemes();
+        Self { enabled: false, redirect_schemes: schemes.iter().map(|scheme| (*scheme).to_owned()).collect() }
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) const MAX_TIMES: &[(&str, i64)] = &[
     ("agent.max_seconds", 24 * 3_600),
     ("agent.retention_hours", CENTURY_DAYS * 24),
     ("artifacts.max_age_hours", CENTURY_DAYS * 24),
+    ("auth.oidc.leeway_s", 300),
     ("browser.idle_shutdown_s", YEAR_S),
     ("cache.max_age_days", CENTURY_DAYS),
     ("change_tracking.max_unused_days", CENTURY_DAYS),

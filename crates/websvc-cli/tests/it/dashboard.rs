@@ -3,6 +3,7 @@
 mod accessibility;
 mod agents;
 mod code;
+mod identity_provider;
 mod keyboard;
 mod monitors;
 mod service;

@@ -60,6 +60,7 @@ mod metrics_listen;
 mod model;
 mod monitor_command;
 mod monitors;
+mod oidc;
 mod operating;
 mod outbox;
 mod overload;

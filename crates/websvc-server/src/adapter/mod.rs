@@ -1,10 +1,11 @@
-//! Adapters for other APIs: version 1 of the official API, SearXNG, Open WebUI and Jina.
+//! Adapters for other APIs: version 1 of the official API, SearXNG, Open WebUI, and Reader and reranker of Jina.
 //!
 //! An adapter translates a request into one of version 2, and the response back. Checks, credits and the work itself are
 //! those of version 2.
 
 mod external;
 mod llms_txt;
+mod reader;
 mod rerank;
 mod searxng;
 mod v1;
@@ -24,6 +25,7 @@ use crate::service::RequestContext;
 
 pub(crate) use external::ENDPOINTS as EXTERNAL;
 pub(crate) use llms_txt::ENDPOINTS as LLMS_TXT;
+pub(crate) use reader::ENDPOINTS as READER;
 pub(crate) use rerank::ENDPOINTS as RERANK;
 pub(crate) use searxng::ENDPOINTS as SEARXNG;
 pub(crate) use v1::{ENDPOINTS as V1, translate_options};

@@ -10,7 +10,7 @@ use websvc_store::{
 
 use super::*;
 use crate::audit_trail::AuditTrail;
-use crate::authenticate::{Authentication, authenticate};
+use crate::authenticate::{Authentication, Authenticator, authenticate};
 use crate::authorize::authorize;
 
 /// The total time of all requests in each step.
@@ -32,7 +32,8 @@ async fn run_search(store: &Store, admission: &Admission, headers: &HeaderMap, t
     };
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let trail = AuditTrail::new(None, Some("search"), "r", Some(address), Instant::now());
-    let caller = authenticate(Authentication::Required, store, headers, address, &trail).await.unwrap();
+    let authenticator = Authenticator { mode: Authentication::Required, store, oidc: None };
+    let caller = authenticate(authenticator, headers, address, &trail).await.unwrap();
     authorize(caller.as_ref(), KeyScope::Search).unwrap();
     lap(&mut times.authenticate);
     let permit = admission.admit(caller.as_ref()).await.permit.unwrap();

@@ -34,7 +34,7 @@ macro_rules! file {
 /// The style sheet of the page.
 const STYLE: File = file!(CSS, "style.css");
 /// The scripts of the page.
-const SCRIPTS: [File; 32] = [
+const SCRIPTS: [File; 33] = [
     file!(JAVASCRIPT, "main.js"),
     file!(JAVASCRIPT, "agent.js"),
     file!(JAVASCRIPT, "agent_form.js"),
@@ -58,6 +58,7 @@ const SCRIPTS: [File; 32] = [
     file!(JAVASCRIPT, "monitor_text.js"),
     file!(JAVASCRIPT, "monitors.js"),
     file!(JAVASCRIPT, "playground.js"),
+    file!(JAVASCRIPT, "provider.js"),
     file!(JAVASCRIPT, "redeem.js"),
     file!(JAVASCRIPT, "requests.js"),
     file!(JAVASCRIPT, "results.js"),

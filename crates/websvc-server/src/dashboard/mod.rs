@@ -31,7 +31,8 @@ use crate::route::{Endpoint, RequestBody, handler};
 
 pub(crate) use file::page;
 pub use keys::invitation_link;
-pub(crate) use sign_in::authenticate_admin;
+pub(crate) use session_store::SESSION_TTL;
+pub(crate) use sign_in::{authenticate_admin, session_cookie};
 pub(crate) use sign_in_limiter::SignInLimiter;
 pub(crate) use sign_in_links::SignInLinks;
 

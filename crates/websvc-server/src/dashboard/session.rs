@@ -141,7 +141,7 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Returns 256 random bits as hex digits.
-pub(super) fn random_hex() -> Result<String, ApiError> {
+pub(crate) fn random_hex() -> Result<String, ApiError> {
     let mut bytes = [0_u8; RANDOM_BYTES];
     getrandom::fill(&mut bytes)
         .map_err(|error| ApiError::internal(&error, "the system provides no random numbers"))?;

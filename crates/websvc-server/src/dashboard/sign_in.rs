@@ -12,9 +12,10 @@ use websvc_types::ErrorCode;
 
 use super::session::{COOKIE_NAME, NewSession, OPEN_TOKEN, csrf_error, has_session, has_token};
 use super::session_store::SESSION_TTL;
-use super::{read, success};
+use super::{read, run_on_store, success};
 use crate::authenticate::{self, Authentication, authenticate, identify};
 use crate::authorize::authorize_admin;
+use crate::oidc::Oidc;
 use crate::response::{ApiError, HttpResponse, json};
 use crate::service::RequestContext;
 
@@ -38,6 +39,9 @@ struct Session<'a> {
     team: Option<&'a str>,
     /// The token for requests that change something; `None` if no user is signed in.
     csrf_token: Option<&'a str>,
+    /// The name of the identity provider by which users can sign in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<&'a str>,
 }
 
 /// `GET /dashboard/session`: the state of the session.
@@ -49,7 +53,7 @@ pub(super) async fn session(
         require_loopback(request.body().peer_addr().ip(), request.uri(), request.headers())?;
         return Ok(uncached(json(
             StatusCode::OK,
-            &Session { required: false, team: None, csrf_token: Some(OPEN_TOKEN) },
+            &Session { required: false, team: None, csrf_token: Some(OPEN_TOKEN), provider: None },
         )));
     }
     let address = context.state.client_ip(request);
@@ -67,7 +71,9 @@ pub(super) async fn session(
     };
     let team = caller.as_ref().map(|caller| caller.team.name.as_str());
     let token = found.as_ref().map(|session| session.token.as_str());
-    let session = Session { required: true, team, csrf_token: token.filter(|_| team.is_some()) };
+    let sign_in = context.state.oidc.as_ref().and_then(Oidc::sign_in);
+    let provider = sign_in.map(|sign_in| sign_in.name.as_str());
+    let session = Session { required: true, team, csrf_token: token.filter(|_| team.is_some()), provider };
     Ok(uncached(json(StatusCode::OK, &session)))
 }
 
@@ -84,10 +90,11 @@ pub(super) async fn sign_in(
     };
     let caller = try_key(context, &key, address).await?;
     let NewSession { cookie, token } = context.state.sessions.start(&key).await?;
-    let session = Session { required: true, team: Some(&caller.team.name), csrf_token: Some(&token) };
+    let team = Some(caller.team.name.as_str());
+    let session = Session { required: true, team, csrf_token: Some(&token), provider: None };
     let mut response = uncached(json(StatusCode::OK, &session));
-    let secure = if base_url.is_some_and(|url| url.starts_with("https:")) { "; Secure" } else { "" };
-    set_cookie(&mut response, &format!("{cookie}; Max-Age={}{secure}", SESSION_TTL.as_secs()));
+    let is_secure = base_url.is_some_and(|url| url.starts_with("https:"));
+    set_cookie(&mut response, &session_cookie(&cookie, is_secure));
     Ok(response)
 }
 
@@ -113,9 +120,15 @@ pub(super) async fn sign_out(
     context: &RequestContext<'_>,
     request: &Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
+    let session = context.state.sessions.find(request.headers()).await?;
     context.state.sessions.end(request.headers()).await?;
+    // The key of a user of an identity provider is for this session only.
+    if let Some(session) = session {
+        let store = context.state.store.clone();
+        run_on_store(move || store.delete_sign_in_key(&session.key)).await?;
+    }
     let mut response = uncached(success());
-    set_cookie(&mut response, "; Max-Age=0");
+    set_cookie(&mut response, &cookie_header("; Max-Age=0"));
     Ok(response)
 }
 
@@ -136,9 +149,7 @@ pub(crate) async fn authenticate_admin(
         // The limit of wrong keys does not apply: the user of a session has sent the correct key before.
         Some(key) if has_session(request) => find_admin(context, &key, address).await.map(Some),
         Some(key) => try_key(context, &key, address).await.map(Some),
-        None => {
-            authenticate(state.authentication, &state.store, request.headers(), address, context.trail).await
-        }
+        None => authenticate(state.authenticator(), request.headers(), address, context.trail).await,
     }
 }
 
@@ -168,14 +179,23 @@ async fn try_key(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Re
 
 /// Returns the administrator with this key.
 async fn find_admin(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Result<Caller, ApiError> {
-    let caller = identify(&context.state.store, key, address, context.trail).await?;
+    let caller = identify(context.state.authenticator(), key, address, context.trail).await?;
     authorize_admin(&caller)?;
     Ok(caller)
 }
 
-fn set_cookie(response: &mut HttpResponse, value: &str) {
-    let cookie = format!("{COOKIE_NAME}={value}; Path=/; HttpOnly; SameSite=Strict");
-    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+/// Returns the header with the cookie of a new session.
+pub(crate) fn session_cookie(cookie: &str, is_secure: bool) -> String {
+    let secure = if is_secure { "; Secure" } else { "" };
+    cookie_header(&format!("{cookie}; Max-Age={}{secure}", SESSION_TTL.as_secs()))
+}
+
+fn cookie_header(value: &str) -> String {
+    format!("{COOKIE_NAME}={value}; Path=/; HttpOnly; SameSite=Strict")
+}
+
+fn set_cookie(response: &mut HttpResponse, cookie: &str) {
+    if let Ok(cookie) = HeaderValue::from_str(cookie) {
         response.headers_mut().insert(SET_COOKIE, cookie);
     }
 }

@@ -41,8 +41,7 @@ async fn artifact(
     let signed_url = SignedUrl::parse(context.capture(request, "file"), uri.query()).ok_or_else(not_found)?;
     let state = context.state;
     let address = state.client_ip(request);
-    let caller =
-        authenticate_optional(state.authentication, &state.store, headers, address, context.trail).await?;
+    let caller = authenticate_optional(state.authenticator(), headers, address, context.trail).await?;
     let team = caller.as_ref().map(|caller| caller.team.name.as_str());
     let source = state.artifacts.get(&signed_url, request.method(), team).await.map_err(api_error)?;
     match source {

@@ -85,6 +85,7 @@ pub(super) async fn show(
         "client": { "id": asked.client.id, "name": asked.client.name, "registeredAt": asked.client.created_at_ms },
         "redirectUri": asked.redirect_uri,
         "redirectHost": host,
+        "redirectScheme": redirect_uri::private_scheme(&asked.redirect_uri),
         "team": context.team_name(),
         "scopes": asked.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>(),
         "denied": asked.location(issuer, &[("error", "access_denied")])?,
@@ -183,7 +184,7 @@ fn check_parameters(
 ) -> Result<AuthorizationRequest, OauthError> {
     let invalid = |text: &str| OauthError::new("invalid_request", text);
     let redirect_uri = parameters.require("redirect_uri")?;
-    if !redirect_uri::is_registered(&client.redirect_uris, redirect_uri) {
+    if !redirect_uri::is_registered(&client.redirect_uris, redirect_uri, issuer.redirect_schemes()) {
         return Err(invalid("redirect_uri is not one that the client has registered"));
     }
     if parameters.require("response_type")? != "code" {

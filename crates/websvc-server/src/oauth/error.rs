@@ -28,7 +28,7 @@ pub(super) fn uncached(status: StatusCode, body: &serde_json::Value) -> HttpResp
 
 /// A refusal in the form of OAuth (RFC 6749, section 5.2), which clients read instead of the errors of the service.
 #[derive(Debug)]
-pub(super) struct OauthError {
+pub(crate) struct OauthError {
     pub(super) code: &'static str,
     pub(super) description: String,
 }
@@ -36,6 +36,11 @@ pub(super) struct OauthError {
 impl OauthError {
     pub(super) fn new(code: &'static str, description: impl Into<String>) -> Self {
         Self { code, description: description.into() }
+    }
+
+    /// Returns the broken rule.
+    pub(crate) fn description(&self) -> &str {
+        &self.description
     }
 
     pub(super) fn into_response(self) -> HttpResponse {

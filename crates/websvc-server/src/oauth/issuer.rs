@@ -1,10 +1,25 @@
 //! The issuer: the URL of the service as an authorization server.
 
-use url::{Host, Url};
+use url::Url;
+
+use super::loopback::is_loopback_http;
+use super::redirect_uri;
 
 /// The URL of the service as an authorization server. Its MCP endpoint is the only resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OauthIssuer(String);
+pub struct OauthIssuer {
+    url: String,
+    /// The private-use schemes of addresses to which users may return.
+    redirect_schemes: Vec<String>,
+}
+
+/// The error for a scheme that addresses of clients may not have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{scheme:?} {rule}")]
+pub struct InvalidScheme {
+    scheme: String,
+    rule: &'static str,
+}
 
 /// The error for a public URL that cannot be an issuer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,39 +41,55 @@ impl OauthIssuer {
         } else if !(public_url.scheme() == "https" || is_loopback_http(public_url)) {
             "tokens need https, except on loopback"
         } else {
-            return Ok(Self(public_url.as_str().trim_end_matches('/').to_owned()));
+            let redirect_schemes = redirect_uri::DEFAULT_SCHEMES.iter().map(|scheme| (*scheme).to_owned());
+            return Ok(Self {
+                url: public_url.as_str().trim_end_matches('/').to_owned(),
+                redirect_schemes: redirect_schemes.collect(),
+            });
         };
         Err(InvalidIssuer { url: public_url.clone(), rule })
+    }
+
+    /// Permits these private-use schemes (RFC 8252, section 7.1) for the addresses of clients, in place of those that known MCP
+    /// clients use.
+    ///
+    /// # Errors
+    /// [`InvalidScheme`] for a text that is not a scheme, and for schemes that browsers or systems interpret themselves.
+    pub fn with_redirect_schemes(self, redirect_schemes: Vec<String>) -> Result<Self, InvalidScheme> {
+        for scheme in &redirect_schemes {
+            redirect_uri::check_scheme(scheme)
+                .map_err(|rule| InvalidScheme { scheme: scheme.clone(), rule })?;
+        }
+        Ok(Self { redirect_schemes, ..self })
+    }
+
+    /// Returns the private-use schemes that known MCP clients use.
+    #[must_use]
+    pub fn default_redirect_schemes() -> &'static [&'static str] {
+        redirect_uri::DEFAULT_SCHEMES
     }
 
     /// Returns the URL, without a trailing slash.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.url
+    }
+
+    pub(super) fn redirect_schemes(&self) -> &[String] {
+        &self.redirect_schemes
     }
 
     /// Returns the URL of the MCP endpoint.
     pub(super) fn resource(&self) -> String {
-        format!("{}/mcp", self.0)
+        format!("{}/mcp", self.url)
     }
 
     /// Returns whether a resource indicator (RFC 8707) names this service. Clients send the URL of the endpoint, and some that
     /// of its host.
     pub(super) fn is_resource(&self, text: &str) -> bool {
         let text = text.trim_end_matches('/');
-        text == self.0 || text == self.resource()
+        text == self.url || text == self.resource()
     }
-}
-
-/// Returns whether a URL is one of http on this machine.
-pub(super) fn is_loopback_http(url: &Url) -> bool {
-    let is_loopback = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    url.scheme() == "http" && is_loopback
 }
 
 #[cfg(test)]
@@ -79,6 +110,18 @@ mod tests {
         check("http://websvc.test", None);
         check("http://10.0.0.1", None);
         check("https://websvc.test/api", None);
+    }
+
+    #[test]
+    fn schemes_of_the_configuration_replace_the_known_ones() {
+        let issuer = || OauthIssuer::new(&"https://websvc.test".parse().unwrap()).unwrap();
+        assert!(issuer().redirect_schemes().iter().any(|scheme| scheme == "cursor"));
+        let schemes = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let changed = issuer().with_redirect_schemes(schemes(&["com.example.app"])).unwrap();
+        assert_eq!(changed.redirect_schemes(), ["com.example.app"]);
+        assert!(issuer().with_redirect_schemes(Vec::new()).unwrap().redirect_schemes().is_empty());
+        let error = issuer().with_redirect_schemes(schemes(&["cursor", "javascript"])).unwrap_err();
+        assert!(error.to_string().starts_with("\"javascript\" is a scheme that browsers"), "{error}");
     }
 
     #[test]

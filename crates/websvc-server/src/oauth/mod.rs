@@ -11,6 +11,7 @@ mod endpoints;
 mod error;
 mod form;
 mod issuer;
+mod loopback;
 mod metadata;
 mod redirect_uri;
 mod register;
@@ -18,4 +19,7 @@ mod token;
 
 pub(crate) use challenge::add_challenge;
 pub(crate) use endpoints::ENDPOINTS;
-pub use issuer::{InvalidIssuer, OauthIssuer};
+pub(crate) use form::Parameters;
+pub use issuer::{InvalidIssuer, InvalidScheme, OauthIssuer};
+pub(crate) use loopback::is_loopback_http;
+pub(crate) use register::is_shown;

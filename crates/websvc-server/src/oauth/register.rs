@@ -38,13 +38,13 @@ pub(super) async fn register(
     context: &RequestContext<'_>,
     request: Request<ServerBody>,
 ) -> Result<HttpResponse, ApiError> {
-    issuer(context)?;
+    let issuer = issuer(context)?;
     let (state, now) = (context.state, Instant::now());
     let address = state.client_ip(&request);
     // Each registration counts, because each takes space.
     state.sign_in_limiter.admit(address, LIMITED_AS, now)?;
     state.sign_in_limiter.record(address, LIMITED_AS, now);
-    let (name, redirect_uris) = match check(&read_body(request)?) {
+    let (name, redirect_uris) = match check(&read_body(request)?, issuer.redirect_schemes()) {
         Ok(checked) => checked,
         Err(error) => return Ok(error.into_response()),
     };
@@ -71,7 +71,7 @@ pub(super) async fn register(
 }
 
 /// Returns the name and the redirect addresses of a client.
-fn check(body: &[u8]) -> Result<(String, Vec<String>), OauthError> {
+fn check(body: &[u8], schemes: &[String]) -> Result<(String, Vec<String>), OauthError> {
     let invalid = |text: String| OauthError::new("invalid_client_metadata", text);
     let Metadata { redirect_uris, client_name } =
         serde_json::from_slice(body).map_err(|error| invalid(error.to_string()))?;
@@ -83,7 +83,7 @@ fn check(body: &[u8]) -> Result<(String, Vec<String>), OauthError> {
         return Err(OauthError::new("invalid_redirect_uri", text));
     }
     for address in &redirect_uris {
-        redirect_uri::check(address)
+        redirect_uri::check(address, schemes)
             .map_err(|rule| OauthError::new("invalid_redirect_uri", format!("{address:?} {rule}")))?;
     }
     let name: String = client_name.unwrap_or_default().chars().filter(|char| is_shown(*char)).collect();
@@ -95,7 +95,7 @@ fn check(body: &[u8]) -> Result<(String, Vec<String>), OauthError> {
 }
 
 /// Returns whether a character may be part of a name: not one that is invisible or turns the direction of what follows.
-fn is_shown(char: char) -> bool {
+pub(crate) fn is_shown(char: char) -> bool {
     let is_direction =
         matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
     !char.is_control() && !is_direction

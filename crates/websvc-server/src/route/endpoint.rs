@@ -38,7 +38,7 @@ pub(crate) enum AccessLevel {
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) method: Method,
-    /// The path; a segment in braces matches any segment.
+    /// The path; a segment in braces matches any segment, and one that ends with an asterisk all segments that follow.
     pub(crate) path: &'static str,
     pub(crate) handler: Handler,
     /// The label in metrics.
@@ -160,7 +160,12 @@ impl Endpoint {
                 pattern == segment || (pattern.starts_with('{') && !segment.is_empty())
             })
         });
-        is_prefix && segments.next().is_none()
+        is_prefix && (self.has_rest() || segments.next().is_none())
+    }
+
+    /// Returns whether the path of a request goes on after that of the endpoint, with text of the client such as a URL.
+    pub(crate) fn has_rest(&self) -> bool {
+        self.path.ends_with("*}")
     }
 
     /// Returns the segment of a path that a name in braces matches; an empty text if the pattern has no such name.

@@ -21,12 +21,13 @@ use super::receive::BodySlots;
 use super::{Service, ServiceConfig};
 use crate::admission::{Admission, AdmissionLimits};
 use crate::audit_trail::AuditTrail;
-use crate::authenticate::Authentication;
+use crate::authenticate::{Authentication, Authenticator};
 use crate::crawl_progress::CrawlProgressStore;
 use crate::dashboard::{SignInLimiter, SignInLinks, session::Sessions};
 use crate::forwarding::{Forwarded, Forwarding};
 use crate::handler::watch::WebSocketLimits;
 use crate::oauth::OauthIssuer;
+use crate::oidc::Oidc;
 use crate::public_url::PublicUrlConfig;
 use crate::replays::ReplayStore;
 use crate::request_metrics::RequestMetrics;
@@ -53,6 +54,7 @@ pub(crate) struct ServiceState {
     pub(crate) public_url: PublicUrlConfig,
     pub(crate) authentication: Authentication,
     pub(crate) oauth: Option<OauthIssuer>,
+    pub(crate) oidc: Option<Oidc>,
     pub(crate) open_metrics: bool,
     /// The limits of admission.
     pub(crate) limits: AdmissionLimits,
@@ -89,6 +91,7 @@ impl ServiceState {
             public_url,
             authentication,
             oauth,
+            oidc,
             open_metrics,
             limits,
             traces,
@@ -112,6 +115,7 @@ impl ServiceState {
             public_url,
             authentication,
             oauth,
+            oidc,
             open_metrics,
             limits,
             admission,
@@ -130,6 +134,11 @@ impl ServiceState {
             shutting_down: AtomicBool::new(false),
             store,
         }
+    }
+
+    /// Returns the means by which callers prove who they are.
+    pub(crate) fn authenticator(&self) -> Authenticator<'_> {
+        Authenticator { mode: self.authentication, store: &self.store, oidc: self.oidc.as_ref() }
     }
 
     /// Returns the base URL under which the sender of this request reaches the service.

@@ -1,4 +1,4 @@
-//! Tests of the service over HTTP: the rights of keys, hostile URLs, artifacts, uploads, the settings of teams, the examples in
+//! Tests of the service over HTTP: the rights of keys, tokens of an identity provider, hostile URLs, artifacts, uploads, the settings of teams, the examples in
 //! the OpenAPI document, and
 //! several services with one database.
 
@@ -12,7 +12,10 @@ mod formats;
 mod hostile_urls;
 mod invitations;
 mod oauth;
+mod oidc;
+mod oidc_sign_in;
 mod openapi;
+mod reader;
 mod replicas;
 mod robots_agent;
 mod server;

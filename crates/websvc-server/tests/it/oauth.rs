@@ -386,6 +386,40 @@ async fn registration_checks_addresses_and_is_limited() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn program_with_a_listed_scheme_connects_and_the_page_names_the_scheme() {
+    const CALLBACK: &str = "cursor://anysphere.cursor-mcp/oauth/callback";
+    let test = OauthTest::start().await;
+    for refused in ["evil://callback", "javascript:alert(1)", "cursor:"] {
+        let (status, body) = test.register(&[refused]).await;
+        assert_eq!((status, &body["error"]), (400, &json!("invalid_redirect_uri")), "{refused}");
+    }
+    let (status, client) = test.register(&[CALLBACK]).await;
+    assert_eq!(status, 201, "{client}");
+    let query = query(client["client_id"].as_str().unwrap(), &[("redirect_uri", CALLBACK)]);
+    let bearer = format!("Bearer {}", test.admin);
+    let admin = [(http::header::AUTHORIZATION, bearer.as_str())];
+    let (_, shown) = test.json("/dashboard/oauth/request", &admin, json!({ "query": query })).await;
+    assert_eq!((&shown["redirectScheme"], &shown["redirectUri"]), (&json!("cursor"), &json!(CALLBACK)));
+    let (status, granted) = test.consent(&query, &["search"]).await;
+    assert_eq!(status, 200, "{granted}");
+    let location = granted["location"].as_str().unwrap();
+    assert!(location.starts_with(&format!("{CALLBACK}?code=fa-")), "{location}");
+    test.server.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scheme_that_is_no_longer_listed_gets_no_code() {
+    let test = OauthTest::start().await;
+    let client =
+        test.server.store().register_oauth_client("Tea", &["other://a/callback".to_owned()]).unwrap();
+    let client = client.unwrap();
+    let query = query(&client.id, &[("redirect_uri", "other://a/callback")]);
+    let (status, body) = test.consent(&query, &["search"]).await;
+    assert!(status == 400 && body["error"].as_str().unwrap().contains("redirect_uri"), "{body}");
+    test.server.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_oauth_there_are_no_endpoints_and_no_challenge() {
     let server = TestServer::start().await;
     let get = async |path: &str| server.request(Method::GET, &format!("{}{path}", server.address), &[]).await;

@@ -12,6 +12,7 @@ pub(super) const COPIED: &[&str] = &[
     "keys",
     "oauth_clients",
     "oauth_grants",
+    "sign_in_keys",
     "threat_values",
     "access_version",
     "secrets",

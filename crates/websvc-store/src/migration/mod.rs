@@ -28,6 +28,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/002_invitations.sql"),
     include_str!("sqlite/003_oauth.sql"),
     include_str!("sqlite/004_channels.sql"),
+    include_str!("sqlite/005_sign_in_keys.sql"),
 ];
 
 /// Outcome of [`migrate`].

@@ -34,6 +34,7 @@ const STEPS: &[&str] = &[
     include_str!("postgres/002_invitations.sql"),
     include_str!("postgres/003_oauth.sql"),
     include_str!("postgres/004_channels.sql"),
+    include_str!("postgres/005_sign_in_keys.sql"),
 ];
 
 /// Begins the transaction of a migration. The lock ends with the transaction. It is awaited for as long as a migration of

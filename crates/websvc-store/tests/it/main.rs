@@ -43,6 +43,7 @@ mod round_trips;
 mod runs;
 mod scrape_results;
 mod server;
+mod sign_in_keys;
 mod silence;
 mod slot_leases;
 mod teams;

@@ -16,6 +16,7 @@ impl RetentionTest {
         self.search_with_content().await;
         self.search_by_session().await;
         self.call_mcp_tools().await;
+        self.read_by_address().await;
         self.send_rejected_requests().await;
         self.send_timed_out_requests().await;
         // Must be last: after failures, the engine is paused.
@@ -127,6 +128,22 @@ impl RetentionTest {
         }
         let response = self.tool(&self.marker.named("tool"), json!({})).await;
         assert!(response.contains("is not offered here"), "{response}");
+    }
+
+    /// Reads a page by its URL in the path, which has no `enterprise` option either.
+    async fn read_by_address(&self) {
+        if self.enterprise.is_some() {
+            return;
+        }
+        let key = format!("Bearer {}", self.key);
+        let headers = [("authorization", &key[..]), ("accept", "application/json")];
+        let path = format!("/{}", self.web.article);
+        let response = self.service.send(Method::GET, &path, &headers, String::new()).await;
+        assert!(
+            response.body["data"]["content"].to_string().contains(&self.marker.named("body")),
+            "{}",
+            response.body
+        );
     }
 
     async fn tool(&self, name: &str, arguments: Value) -> String {

@@ -3,6 +3,7 @@
 import { request, setOnSessionEnd, setSession } from "./api.js";
 import { codeBlock, el, field, showError, showStatus, takeNotice } from "./dom.js";
 import { authorizationIn, consentPage } from "./consent.js";
+import { failureIn, providerButton, restorePage } from "./provider.js";
 import { agents } from "./agents.js";
 import { playground } from "./playground.js";
 import { monitors } from "./monitors.js";
@@ -32,6 +33,8 @@ const main = document.getElementById("main");
 const nav = document.querySelector("nav");
 const account = document.querySelector(".account");
 let session = null;
+/** The name of the identity provider, if users can sign in by one. */
+let provider = null;
 /** Stops the refresh of the current page. */
 let leavePage = null;
 
@@ -53,7 +56,7 @@ function showSignIn(reason) {
       key.select();
     }
     submit.disabled = false;
-  } }, el("h1", {}, "Sign in"), field("Admin key", key, "The key is sent only to this service. It starts a session of 12 hours."), submit);
+  } }, el("h1", {}, "Sign in"), field("Admin key", key, "The key is sent only to this service. It starts a session of 12 hours."), submit, provider ? providerButton(provider) : null);
   main.replaceChildren(el("div", { class: "narrow" }, form, el("section", { class: "help", "aria-label": "How to create an admin key" },
     el("h2", {}, "No admin key yet?"),
     el("p", {}, "On the machine of the service, while it runs:"),
@@ -160,7 +163,9 @@ async function useLink() {
 
 try {
   session = setSession(await request("GET", "/dashboard/session"));
-  const failure = await useLink();
+  ({ provider = null } = session);
+  const failure = failureIn(location.hash) ?? await useLink();
+  if (session.csrfToken) restorePage();
   if (showInvitation()) nav.hidden = true;
   else if (session.csrfToken) start();
   else showSignIn(failure);

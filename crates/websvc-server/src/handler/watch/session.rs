@@ -15,7 +15,6 @@ use websvc_types::limits::{JOB_PAGE_DOCUMENTS, SOCKET_PAGE_BYTES};
 use super::close::CloseReason;
 use super::connection::{WakeReason, WebSocketConnection};
 use super::{Socket, WatchedJob, may_continue};
-use crate::authenticate::find_caller;
 use crate::blocking::run_blocking;
 use crate::handler::job;
 use crate::readable::ReadableFormats;
@@ -117,7 +116,8 @@ impl<'a> Session<'a> {
     /// Checks that the key is still valid and still may watch the job.
     async fn check_key(&self) -> Result<(), CloseReason> {
         let Some(super::Secret(key)) = &self.socket.key else { return Ok(()) };
-        let caller = find_caller(&self.state.store, key).await.map_err(|error| close_reason(&error))?;
+        let caller =
+            self.state.authenticator().find_caller(key).await.map_err(|error| close_reason(&error))?;
         if may_continue(caller.as_ref(), &self.job.record.team, self.socket.kind) {
             return Ok(());
         }

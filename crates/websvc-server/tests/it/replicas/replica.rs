@@ -183,6 +183,7 @@ fn service(store: &Store, web: &TestWeb, dir: &TempDir, url: &str) -> Service {
         public_url: PublicUrlConfig { public_url: None, scheme: "http", trusted_proxies: Vec::new() },
         authentication: Authentication::Required,
         oauth: None,
+        oidc: None,
         open_metrics: true,
         limits: AdmissionLimits::default(),
         traces: None,
