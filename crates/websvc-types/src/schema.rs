@@ -44,9 +44,10 @@ use crate::key::{RedeemRequest, RedeemResponse};
 use crate::llms_txt::{LlmsTxtRequest, LlmsTxtStarted, LlmsTxtStatusResponse};
 use crate::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use crate::monitor::{
-    CreateMonitorRequest, DeleteMonitorResponse, MonitorCheckEvent, MonitorCheckListResponse,
-    MonitorCheckResponse, MonitorEmailRequest, MonitorEmailResponse, MonitorListResponse, MonitorPageEvent,
-    MonitorResponse, RunMonitorRequest, RunMonitorResponse, UpdateMonitorRequest,
+    ChannelTestResponse, CreateMonitorRequest, DeleteMonitorResponse, MonitorCheckEvent,
+    MonitorCheckListResponse, MonitorCheckResponse, MonitorEmailRequest, MonitorEmailResponse,
+    MonitorListResponse, MonitorPageEvent, MonitorResponse, RunMonitorRequest, RunMonitorResponse,
+    UpdateMonitorRequest,
 };
 use crate::rerank::{RerankRequest, RerankResponse};
 use crate::team::{
@@ -178,6 +179,7 @@ fn monitor_roots() -> Vec<(&'static str, Schema)> {
         ("monitor-check-list-response", response::<MonitorCheckListResponse>()),
         ("monitor-check-response", response::<MonitorCheckResponse>()),
         ("monitor-email-response", response::<MonitorEmailResponse>()),
+        ("monitor-channel-test-response", response::<ChannelTestResponse>()),
         ("monitor-page-event", response::<MonitorPageEvent>()),
         ("monitor-check-event", response::<MonitorCheckEvent>()),
     ]
