@@ -12,8 +12,19 @@ use crate::{Result, python, root};
 /// libraries and models.
 const DOCLING_VARIABLE: &str = "WEBSVC_BENCH_DOCLING";
 /// The columns of the example `producers`.
-const COLUMNS: [&str; 10] =
-    ["documents", "pages", "words", "4 words", "order", "headings", "items", "rows", "code", "CPU ms/page"];
+const COLUMNS: [&str; 11] = [
+    "documents",
+    "pages",
+    "words",
+    "4 words",
+    "order",
+    "paragraphs",
+    "headings",
+    "items",
+    "rows",
+    "code",
+    "CPU ms/page",
+];
 
 /// The rows of a program: its name, and for each producer the cells.
 type Rows = Vec<(String, Vec<String>)>;

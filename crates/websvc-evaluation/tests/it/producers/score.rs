@@ -11,12 +11,15 @@ use super::set::Part;
 use super::structure::Structure;
 
 /// The names of the measures, in the order of [`Total::measures`].
-pub(crate) const MEASURES: [&str; 7] = ["words", "4 words", "order", "headings", "items", "rows", "code"];
+pub(crate) const MEASURES: [&str; 8] =
+    ["words", "4 words", "order", "paragraphs", "headings", "items", "rows", "code"];
 
 /// The text and the structure that a program read.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
     words: Vec<String>,
+    /// The texts of all blocks, whatever they are; of the known content, the paragraphs.
+    blocks: Vec<String>,
     headings: Vec<String>,
     items: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -33,6 +36,7 @@ impl Content {
         };
         Content {
             words: structure.blocks.iter().flat_map(|block| words(block)).collect(),
+            blocks: structure.blocks.iter().map(key).collect(),
             headings: structure.headings.iter().map(|(_, text)| key(text)).collect(),
             items: structure.items.iter().map(|(_, text)| key(text)).collect(),
             rows: structure.rows.iter().map(|row| cells(&row.cells)).collect(),
@@ -51,7 +55,8 @@ impl Content {
             Some((first, rest)) if is_marker(first) => rest,
             _ => line,
         });
-        Content { words: lines.flat_map(words).collect(), ..Content::default() }
+        let blocks = text.split("\n\n").map(|block| words(block).join(" "));
+        Content { words: lines.flat_map(words).collect(), blocks: blocks.collect(), ..Content::default() }
     }
 
     /// Returns the known content in the same form.
@@ -69,10 +74,26 @@ impl Content {
                     content.rows.push(cells.filter(|cell| !cell.is_empty()).collect());
                 }
                 Part::Code(line) => content.code.push(code_key(line)),
-                Part::Note(_) | Part::Text(_) => {}
+                Part::Paragraph(_) => content.blocks.push(key),
+                Part::Note(_) | Part::Entry(_) => {}
             }
         }
         content
+    }
+
+    /// Removes items and rows that are notes or entries of a table of contents, which can be lists as well.
+    fn without_optional(&self, parts: &[Part]) -> Content {
+        let is_optional = |part: &&Part| matches!(part, Part::Note(_) | Part::Entry(_));
+        let optional: Vec<Vec<String>> =
+            parts.iter().filter(is_optional).map(|part| words(&part.text())).collect();
+        // The number of a note can be the marker of the item.
+        let is_known = |text: &str| {
+            let found: Vec<&str> = text.split(' ').collect();
+            optional.iter().any(|known| *known == found || known[1..] == found)
+        };
+        let items = self.items.iter().filter(|item| !is_known(item));
+        let rows = self.rows.iter().filter(|row| !is_known(&row.join(" ")));
+        Content { items: items.cloned().collect(), rows: rows.cloned().collect(), ..Content::default() }
     }
 }
 
@@ -105,8 +126,8 @@ impl Counts {
     }
 }
 
-/// The sums of the scores of documents: means over the documents for words, runs of four words and the order; one F1 of
-/// all parts for the rest.
+/// The sums of the scores of documents: means over the documents for words, runs of four words and the order; the share of the
+/// paragraphs that are blocks of their own; one F1 of all parts for the rest.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Total {
     pub(crate) documents: usize,
@@ -116,6 +137,8 @@ pub(crate) struct Total {
     runs: f64,
     /// The sum, and the number of documents with blocks in an order.
     order: (f64, usize),
+    /// The number of known paragraphs that are blocks, and of all.
+    paragraphs: Counts,
     headings: Counts,
     items: Counts,
     rows: Counts,
@@ -133,9 +156,12 @@ impl Total {
         if let Some(order) = order(&found.words, parts) {
             self.order = (self.order.0 + order, self.order.1 + 1);
         }
+        let Counts([common, _, paragraphs]) = Counts::of_parts(&found.blocks, &known.blocks);
+        self.paragraphs.add(Counts([common, paragraphs, paragraphs]));
         self.headings.add(Counts::of_parts(&found.headings, &known.headings));
-        self.items.add(Counts::of_parts(&found.items, &known.items));
-        self.rows.add(Counts::of_parts(&found.rows, &known.rows));
+        let required = found.without_optional(parts);
+        self.items.add(Counts::of_parts(&required.items, &known.items));
+        self.rows.add(Counts::of_parts(&required.rows, &known.rows));
         self.code.add(Counts::of_parts(&found.code, &known.code));
     }
 
@@ -147,6 +173,7 @@ impl Total {
         self.words += other.words;
         self.runs += other.runs;
         self.order = (self.order.0 + other.order.0, self.order.1 + other.order.1);
+        self.paragraphs.add(other.paragraphs);
         self.headings.add(other.headings);
         self.items.add(other.items);
         self.rows.add(other.rows);
@@ -154,12 +181,12 @@ impl Total {
     }
 
     /// Returns the values of [`MEASURES`]; `None` for what no document has.
-    pub(crate) fn measures(&self) -> [Option<f64>; 7] {
+    pub(crate) fn measures(&self) -> [Option<f64>; 8] {
         let mean = |sum: f64| (self.documents > 0).then(|| sum / self.documents as f64);
         let order = (self.order.1 > 0).then(|| self.order.0 / self.order.1 as f64);
-        let parts = [self.headings, self.items, self.rows, self.code].map(Counts::f1);
-        let [headings, items, rows, code] = parts;
-        [mean(self.words), mean(self.runs), order, headings, items, rows, code]
+        let parts = [self.paragraphs, self.headings, self.items, self.rows, self.code].map(Counts::f1);
+        let [paragraphs, headings, items, rows, code] = parts;
+        [mean(self.words), mean(self.runs), order, paragraphs, headings, items, rows, code]
     }
 }
 

@@ -30,8 +30,9 @@ pub(crate) enum Part {
     Row(Vec<String>),
     Code(String),
     Note(String),
-    /// A paragraph, or an entry of a table of contents.
-    Text(String),
+    /// An entry of a table of contents.
+    Entry(String),
+    Paragraph(String),
 }
 
 impl Part {
@@ -42,7 +43,8 @@ impl Part {
             | Part::Item(text)
             | Part::Code(text)
             | Part::Note(text)
-            | Part::Text(text) => text.clone(),
+            | Part::Entry(text)
+            | Part::Paragraph(text) => text.clone(),
         }
     }
 }
@@ -110,7 +112,8 @@ fn part(kind: &str, value: serde_json::Value) -> Part {
         "item" => Part::Item(text),
         "code" => Part::Code(text),
         "note" => Part::Note(text),
-        _ => Part::Text(text),
+        "contents" => Part::Entry(text),
+        _ => Part::Paragraph(text),
     }
 }
 
