@@ -6,6 +6,9 @@ use super::segment::Segment;
 
 /// The minimum width of the white space between columns, in ems.
 const MIN_GUTTER: f32 = 0.35;
+/// The shares of the largest amount of text over a point up to which a point is in a gutter: lines across all columns
+/// cross it. A column with few lines has less text than the first share.
+const GUTTER_COVERAGES: [f32; 2] = [0.25, 0.04];
 /// The minimum number of lines of a column of text.
 const MIN_LINES: usize = 4;
 /// The minimum number of lines of the longest pair of columns. Without such a pair, a page has columns only if their
@@ -87,25 +90,29 @@ fn find_gutter(segments: &[Segment]) -> Option<Gutter> {
         *value = sum;
     }
     let total: f32 = segments.iter().map(|segment| segment.size).sum();
-    let mut best: Option<(f32, Gutter)> = None;
-    let max_coverage = coverage.iter().copied().fold(0.0, f32::max) * 0.25;
+    let most = coverage.iter().copied().fold(0.0, f32::max);
+    let strips = GUTTER_COVERAGES.iter().flat_map(|share| uncovered(&coverage[..bins], most * share));
+    let gutters = strips.map(|(from, to)| Gutter { x0: area.x0 + from as f32, x1: area.x0 + to as f32 });
+    let scored = gutters.filter_map(|gutter| Some((score(segments, &gutter, size, total)?, gutter)));
+    let best = scored.reduce(|best, other| if other.0 > best.0 { other } else { best });
+    best.map(|(_, gutter)| gutter)
+}
+
+/// Returns the ranges with at most this amount of text that end before the right edge.
+fn uncovered(coverage: &[f32], most: f32) -> Vec<(usize, usize)> {
+    let mut ranges = Vec::new();
     let mut start = None;
-    for (x, amount) in coverage.iter().enumerate().take(bins) {
-        match (*amount <= max_coverage, start) {
+    for (x, amount) in coverage.iter().enumerate() {
+        match (*amount <= most, start) {
             (true, None) => start = Some(x),
             (false, Some(from)) => {
                 start = None;
-                let gutter = Gutter { x0: area.x0 + from as f32, x1: area.x0 + x as f32 };
-                if let Some(score) = score(segments, &gutter, size, total)
-                    && best.is_none_or(|(best_score, _)| score > best_score)
-                {
-                    best = Some((score, gutter));
-                }
+                ranges.push((from, x));
             }
             _ => {}
         }
     }
-    best.map(|(_, gutter)| gutter)
+    ranges
 }
 
 /// Returns the amount of text on the smaller side of a strip; `None` if the strip does not separate columns.
