@@ -91,7 +91,7 @@ def styles(document, options):
     font, size = options.get("font", "Liberation Serif"), options.get("size", 11)
     align = 'fo:text-align="start"' if options.get("ragged") else 'fo:text-align="justify"'
     align += ' style:writing-mode="rl-tb"' if document.rtl else ""
-    start = 'fo:text-align="start"' + (' style:writing-mode="rl-tb"' if document.rtl else "")
+    start = 'fo:text-align="end" style:writing-mode="rl-tb"' if document.rtl else 'fo:text-align="start"'
     keep = start + ' fo:keep-with-next="always" fo:margin-top="0.4cm"'
     leader = ('<style:tab-stops><style:tab-stop style:position="16cm" style:type="right" style:leader-style="dotted" '
               'style:leader-text="."/></style:tab-stops>')

@@ -12,6 +12,10 @@ use super::text::{Span, join, spans};
 const MIN_RUNNING: usize = 4;
 /// The maximum distance of the right edges of justified lines, in points.
 const SAME_EDGE: f32 = 1.0;
+/// The minimum share of the widest line that the usual right edge of a column has.
+const MIN_COLUMN_SHARE: f32 = 0.6;
+/// The share of the width of a column above which a line is long.
+const LONG_LINE: f32 = 0.7;
 /// The minimum distance of the lines of different paragraphs, relative to the usual one.
 const PARAGRAPH_DISTANCE: f32 = 1.2;
 
@@ -169,14 +173,16 @@ impl Column {
             (distance > size * 0.5 && distance < size * 2.5).then_some(distance)
         };
         let size = median(lines.iter().map(|line| line.size)).unwrap_or(10.0);
-        if let Some(right) = usual_edge(lines.iter().map(|line| line.area.x1)) {
+        // A heading above several columns is wider than its column.
+        let usual = usual_edge(lines.iter().map(|line| line.area.x1));
+        if let Some(right) = usual.filter(|right| *right > area.x0 + area.width() * MIN_COLUMN_SHARE) {
             area.x1 = right;
         }
-        // Items, rows and headings have other distances than the lines of a paragraph, which are full.
-        let full = |pair: &&[Line]| {
-            pair[0].area.x1 > area.x1 - size * 3.0 && (pair[0].size - pair[1].size).abs() < 0.5
+        // Items, rows and headings have other distances than the lines of a paragraph, which are long.
+        let is_long = |pair: &&[Line]| {
+            pair[0].area.x1 > area.x0 + area.width() * LONG_LINE && (pair[0].size - pair[1].size).abs() < 0.5
         };
-        let running: Vec<f32> = lines.windows(2).filter(full).filter_map(distance).collect();
+        let running: Vec<f32> = lines.windows(2).filter(is_long).filter_map(distance).collect();
         let distances = if running.len() >= MIN_RUNNING {
             running
         } else {

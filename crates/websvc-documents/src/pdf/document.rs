@@ -19,6 +19,7 @@ use super::links;
 use super::list_marker::ListMarker;
 use super::outline::Outline;
 use super::plausibility::{FontLetters, Readability};
+use super::right_to_left::Mirror;
 use super::segment::Segment;
 use super::structure::Structure;
 use super::tables;
@@ -226,11 +227,16 @@ impl DocumentReader {
         for (index, mut direction) in page.directions.into_iter().enumerate() {
             self.text_bytes += direction.iter().map(|segment| segment.glyphs.len()).sum::<usize>();
             // The rules belong to the text of the main direction.
-            let rules = if index == 0 { page.content.shapes.rules.as_slice() } else { &[] };
-            let grids = tables::extract_grids(&mut direction, rules);
-            for column in columns::in_reading_order(direction, rules) {
+            let mut rules = if index == 0 { page.content.shapes.rules.clone() } else { Vec::new() };
+            let mirror = Mirror::apply(&mut direction, width);
+            if let Some(mirror) = mirror {
+                rules = mirror.rules(&rules);
+            }
+            let first = self.blocks.len();
+            let grids = tables::extract_grids(&mut direction, &rules);
+            for column in columns::in_reading_order(direction, &rules) {
                 let start = self.blocks.len();
-                tables::column_blocks(column, rules, &grids, page.link_offset, &mut self.blocks);
+                tables::column_blocks(column, &rules, &grids, page.link_offset, &mut self.blocks);
                 if index > 0 || !page.is_upright {
                     self.blocks[start..].iter_mut().for_each(|block| block.area = None);
                 }
@@ -238,6 +244,9 @@ impl DocumentReader {
                     first.starts_column = true;
                 }
                 self.join_columns(start);
+            }
+            if let Some(mirror) = mirror {
+                mirror.restore(&mut self.blocks[first..]);
             }
         }
     }

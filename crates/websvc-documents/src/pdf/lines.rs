@@ -5,6 +5,7 @@ use super::geometry::Rect;
 use super::glyphs::Glyph;
 use super::gutters::{self, Strip};
 use super::listing::{self, CellGrid};
+use super::right_to_left::{is_right_to_left, reverse_to_reading_order};
 use super::segment::Segment;
 
 /// The maximum gap within a segment, in ems.
@@ -258,50 +259,4 @@ fn letter_spacing(glyphs: &[Glyph]) -> f32 {
 
 fn is_combining(character: char) -> bool {
     matches!(character, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{5b0}'..='\u{5c7}' | '\u{64b}'..='\u{65f}')
-}
-
-/// Returns whether most letters belong to a right-to-left script.
-fn is_right_to_left(glyphs: &[Glyph]) -> bool {
-    let (mut left, mut right) = (0, 0);
-    for glyph in glyphs {
-        match glyph.character {
-            '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' => right += 1,
-            character if character.is_alphabetic() => left += 1,
-            _ => {}
-        }
-    }
-    right > left
-}
-
-/// Returns whether a glyph is a space between two Latin words, which keep their order.
-fn is_latin_space(glyphs: &[Glyph], index: usize) -> bool {
-    let is_letter =
-        |index: usize| glyphs.get(index).is_some_and(|glyph| glyph.character.is_ascii_alphabetic());
-    glyphs[index].character == ' ' && index > 0 && is_letter(index - 1) && is_letter(index + 1)
-}
-
-/// Reverses a line of right-to-left text from the visual order to the reading order. Numbers and Latin words keep their
-/// order.
-fn reverse_to_reading_order(glyphs: &mut [Glyph]) {
-    glyphs.reverse();
-    let is_left_to_right = |glyph: &Glyph| glyph.character.is_ascii_alphanumeric();
-    let mut start = 0;
-    while start < glyphs.len() {
-        if !is_left_to_right(&glyphs[start]) {
-            start += 1;
-            continue;
-        }
-        let mut end = start;
-        for (index, glyph) in glyphs.iter().enumerate().skip(start) {
-            if is_left_to_right(glyph) {
-                end = index + 1;
-            } else if !matches!(glyph.character, '.' | ',' | ':' | '/' | '-' | '%')
-                && !is_latin_space(glyphs, index)
-            {
-                break;
-            }
-        }
-        glyphs[start..end].reverse();
-        start = end;
-    }
 }
