@@ -83,7 +83,7 @@ def paragraph(name, size, font, extra="", margin="0.2cm", bold=False, inner=""):
     weight = ' fo:font-weight="bold"' if bold else ""
     return (f'<style:style style:name="{name}" style:family="paragraph"><style:paragraph-properties '
             f'fo:margin-bottom="{margin}" {extra}>{inner}</style:paragraph-properties><style:text-properties '
-            f'style:font-name="{font}" style:font-name-asian="{font}" style:font-name-complex="{font}" '
+            f'fo:font-family="{font}" style:font-family-asian="{font}" style:font-family-complex="{font}" '
             f'fo:font-size="{size}pt" style:font-size-complex="{size}pt"{weight}/></style:style>')
 
 
@@ -103,7 +103,7 @@ def styles(document, options):
            paragraph("Footnote", size - 2, font, start, "0cm"),
            paragraph("Code", size - 2, "DejaVu Sans Mono", start, "0cm")]
     for name, value in (("em", 'fo:font-style="italic"'), ("strong", 'fo:font-weight="bold"'),
-                        ("sup", 'style:text-position="super 58%"'), ("code", 'style:font-name="DejaVu Sans Mono"')):
+                        ("sup", 'style:text-position="super 58%"'), ("code", 'fo:font-family="DejaVu Sans Mono"')):
         out.append(f'<style:style style:name="T_{name}" style:family="text"><style:text-properties {value}/></style:style>')
     for name, border in (("C_ruled", "0.5pt solid #000000"), ("C_plain", "none")):
         out.append(f'<style:style style:name="{name}" style:family="table-cell"><style:table-cell-properties '

@@ -11,6 +11,8 @@ const MIN_GUTTER: f32 = 0.35;
 const GUTTER_COVERAGES: [f32; 2] = [0.25, 0.04];
 /// The minimum number of lines of a column of text.
 const MIN_LINES: usize = 4;
+/// The minimum number of lines of a column whose text is in the file after that of the column on its left.
+const MIN_LINES_IN_ORDER: usize = 2;
 /// The minimum number of lines of the longest pair of columns. Without such a pair, a page has columns only if their
 /// sentences continue from line to line.
 const MIN_CERTAIN_LINES: usize = 7;
@@ -122,18 +124,23 @@ fn score(segments: &[Segment], gutter: &Gutter, size: f32, total: f32) -> Option
     }
     let (mut left, mut right, mut crossing) = (0.0, 0.0, 0.0);
     let (mut left_x1, mut right_x0) = (f32::NEG_INFINITY, f32::INFINITY);
+    let (mut last_left, mut first_right) = (0, usize::MAX);
     for segment in segments {
         if gutter.is_crossed_by(&segment.area) {
             crossing += segment.size;
         } else if gutter.is_left(&segment.area) {
             left += segment.size;
             left_x1 = left_x1.max(segment.area.x1);
+            last_left = last_left.max(segment.order);
         } else {
             right += segment.size;
             right_x0 = right_x0.min(segment.area.x0);
+            first_right = first_right.min(segment.order);
         }
     }
-    let has_enough_text = left.min(right) >= size * MIN_LINES as f32 && crossing < total * 0.5;
+    // The file states the order of columns if it has the right side after the left one.
+    let min_lines = if last_left < first_right { MIN_LINES_IN_ORDER } else { MIN_LINES };
+    let has_enough_text = left.min(right) >= size * min_lines as f32 && crossing < total * 0.5;
     (has_enough_text && right_x0 - left_x1 >= size * MIN_GUTTER).then_some(left.min(right))
 }
 

@@ -337,3 +337,17 @@ fn right_to_left_columns_and_cells_are_read_from_the_right() {
     ]);
     assert!(html.contains("<td>זחט יכל</td><td>דהו</td>"), "{html}");
 }
+
+#[test]
+fn last_column_of_three_lines_is_a_column_if_the_file_has_it_last() {
+    let lines = running_lines(33);
+    let widths = |line: usize| if line < 30 { (50.0, line) } else { (262.0, line - 30) };
+    let page = |order: &[usize]| {
+        order.iter().fold(Page::default(), |page, line| {
+            let (x, row) = widths(*line);
+            page.text(REGULAR, 10.0, x, 100.0 + 12.0 * row as f64, &lines[*line])
+        })
+    };
+    let html = html(page(&(0..33).collect::<Vec<_>>()));
+    assert!(html.find("n29 ").unwrap() < html.find("n30 ").unwrap() && !html.contains("<table>"), "{html}");
+}
