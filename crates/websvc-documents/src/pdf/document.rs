@@ -371,14 +371,14 @@ fn append(last: &mut PlacedBlock, next: PlacedBlock) -> Option<PlacedBlock> {
 }
 
 /// Returns whether a table at the start of a page continues the table at the end of the page before: its header is
-/// repeated, or the tables have the same columns and place.
+/// repeated, or the tables have the same columns and place. The rows that are left can be shorter than those before.
 fn continues_table(last: &Table, area: Option<Rect>, last_area: Option<Rect>, next: &Table) -> bool {
     let columns = |table: &Table| table.first().map_or(0, Vec::len);
     if columns(last) != columns(next) || columns(last) == 0 {
         return false;
     }
     let is_same_place = area.zip(last_area).is_some_and(|(next, last)| {
-        next.y0 < last.y0 && (next.x0 - last.x0).abs() < MAX_SHIFT && (next.x1 - last.x1).abs() < MAX_SHIFT
+        next.y0 < last.y0 && (next.x0 - last.x0).abs() < MAX_SHIFT && next.x1 < last.x1 + MAX_SHIFT
     });
     next.first() == last.first() || is_same_place
 }
