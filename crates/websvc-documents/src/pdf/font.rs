@@ -181,6 +181,8 @@ fn style(dict: &Dict<'_>) -> Style {
     let starts_with = |parts: &[&str]| parts.iter().any(|part| name.starts_with(part));
     Style {
         bold: contains(&["bold", "black", "heavy", "demi", "-bd"])
+            // The bold fonts of the families that replace Times and Century Schoolbook in TeX and PostScript.
+            || ["-medi", "-mediital"].iter().any(|end| name.ends_with(end))
             || starts_with(&["cmbx", "cmb1", "sfbx", "sfrb", "cmssbx", "ecbx"])
             || flags & (1 << 18) != 0,
         italic: contains(&["ital", "obli", "slant"])

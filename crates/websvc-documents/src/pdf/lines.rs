@@ -17,6 +17,8 @@ const MAX_STEP: usize = 3;
 /// The minimum number of rows that show the left edge of a column, and the maximum distance of their edges, in points.
 const MIN_EDGE_ROWS: usize = 2;
 const SAME_EDGE: f32 = 1.0;
+/// The share of a space at its start in which a letter that is moved back hides the space.
+const COVERED_SPACE: f32 = 0.3;
 /// The minimum gap that is a space, in ems.
 const WORD_GAP: f32 = 0.16;
 
@@ -245,6 +247,9 @@ fn spaced(glyphs: Vec<Glyph>, grid: Option<CellGrid>) -> Vec<Glyph> {
     let threshold = WORD_GAP + if grid.is_none() { letter_spacing(&glyphs) } else { 0.0 };
     let mut spaced: Vec<Glyph> = Vec::with_capacity(glyphs.len() + glyphs.len() / 4);
     for glyph in glyphs {
+        if covers_space(&spaced, &glyph) {
+            spaced.pop();
+        }
         if let Some(last) = spaced.last().copied() {
             let gap = glyph.x0 - last.x1;
             let size = glyph.size.max(last.size);
@@ -263,6 +268,15 @@ fn spaced(glyphs: Vec<Glyph>, grid: Option<CellGrid>) -> Vec<Glyph> {
         spaced.push(glyph);
     }
     spaced
+}
+
+/// Returns whether a letter is moved back over the space before it, so that no space is visible.
+fn covers_space(spaced: &[Glyph], glyph: &Glyph) -> bool {
+    let [.., letter, space] = spaced else { return false };
+    space.character == ' '
+        && glyph.character != ' '
+        && glyph.x0 < space.x0 + COVERED_SPACE * (space.x1 - space.x0)
+        && glyph.x0 - letter.x1 < 0.5 * WORD_GAP * glyph.size
 }
 
 /// Marks the letters that are smaller and higher than the line, such as exponents and the marks of notes.
