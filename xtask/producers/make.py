@@ -63,7 +63,7 @@ PRODUCERS = {
     ]),
     "weasyprint": ("weasyprint", [
         ("harbor", {}), ("paper", {"columns": 2, "gutter": 7, "size": 9}), ("engine", {"tagged": True}),
-        ("report", {"tagged": True, "repeat": True}), ("spanish", {"drop": True}),
+        ("report", {"tagged": True, "repeat": True}), ("spanish", {}),
         ("muehle", {"columns": 2, "gutter": 9, "size": 9}), ("hebrew", {"font": "DejaVu Sans"}), ("invoice", {"borderless": True}),
         ("bees", {"columns": 3, "gutter": 8, "size": 8.5}),
     ]),

@@ -3,7 +3,7 @@
 use super::font::Style;
 use super::geometry::{Rect, median};
 use super::glyphs::Glyph;
-use super::list_marker::{ListMarker, label, leading_marker};
+use super::list_marker::{ListMarker, begins_note, label, leading_marker};
 use super::listing;
 use super::segment::Segment;
 use super::text::{Span, join, spans};
@@ -385,7 +385,9 @@ impl TextBuilder {
         if leading_marker(&line.glyphs).0.is_some() && self.marker_begins_item(line, column) {
             return true;
         }
-        self.indent_begins_block(line, column) || self.sentence_ends_block(column)
+        begins_note(&line.glyphs)
+            || self.indent_begins_block(line, column)
+            || self.sentence_ends_block(column)
     }
 
     /// Returns whether a marker at the start of a line begins a list item and is not a number in running text.

@@ -74,6 +74,7 @@ pub(super) fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
     }
     rows.iter_mut().for_each(|row| row.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0)));
     list_marker::remove_line_numbers(&mut rows);
+    list_marker::mark_notes(&mut rows);
     list_marker::mark_bare_numbers(&mut rows);
     rows.iter_mut().for_each(join_marker);
     rows
@@ -86,14 +87,7 @@ fn join_marker(row: &mut Vec<Segment>) {
         list_marker::parse_marker(&word).is_some() && row[1].area.x0 - row[0].area.x1 < row[0].size * 4.0
     };
     if is_marker {
-        let second = row.remove(1);
-        let first = &mut row[0];
-        if let Some(last) = first.glyphs.last().copied() {
-            first.glyphs.push(Glyph { character: ' ', x0: last.x1, x1: second.area.x0, ..last });
-        }
-        first.glyphs.extend(second.glyphs);
-        first.area.unite(&second.area);
-        (first.y, first.size) = (second.y, second.size);
+        list_marker::join_first(row);
     }
 }
 

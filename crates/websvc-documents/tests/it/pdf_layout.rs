@@ -351,3 +351,19 @@ fn last_column_of_three_lines_is_a_column_if_the_file_has_it_last() {
     let html = html(page(&(0..33).collect::<Vec<_>>()));
     assert!(html.find("n29 ").unwrap() < html.find("n30 ").unwrap() && !html.contains("<table>"), "{html}");
 }
+
+#[test]
+fn numbers_of_notes_in_small_print_are_raised_and_not_those_of_a_list() {
+    let lines = running_lines(6);
+    let mut page = lines.iter().enumerate().fold(Page::default(), |page, (index, line)| {
+        page.text(REGULAR, 10.0, 50.0, 100.0 + 12.0 * index as f64, line)
+    });
+    for (number, y) in [("3", 700.0), ("4", 710.0)] {
+        page = page.text(REGULAR, 8.0, 50.0, y, number).text(REGULAR, 8.0, 66.0, y, "A note about tea.");
+    }
+    let html = html(page);
+    assert!(
+        html.ends_with("<p><sup>3</sup> A note about tea.</p>\n<p><sup>4</sup> A note about tea.</p>\n"),
+        "{html}"
+    );
+}
