@@ -304,7 +304,7 @@ impl DocumentReader {
 
 /// Turns numbered items that are in no sequence into text, such as a line of a sentence that begins with a number in
 /// parentheses. The first item of a list can have any number if the next one follows it.
-fn demote_lone_numbers(blocks: &mut [PlacedBlock]) {
+pub(super) fn demote_lone_numbers(blocks: &mut [PlacedBlock]) {
     let mut numbers: Vec<(usize, u32)> = Vec::new();
     for (index, placed) in blocks.iter().enumerate() {
         if let Block::Text(Text { marker: Some(ListMarker::Number(number)), .. }) = placed.block {

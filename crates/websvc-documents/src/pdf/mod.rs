@@ -24,6 +24,7 @@ mod listing;
 mod outline;
 mod plausibility;
 mod recognized;
+mod recognized_text;
 mod right_to_left;
 mod segment;
 mod strings;
