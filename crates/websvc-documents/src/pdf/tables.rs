@@ -18,6 +18,10 @@ const MIN_ROWS: usize = 3;
 const MAX_RULES: usize = 4000;
 /// The maximum number of vertical lines of a grid.
 const MAX_COLUMNS: usize = 40;
+/// The minimum size of a line of one cell that is a heading between two tables, relative to the first row.
+const HEADING_SCALE: f32 = 1.12;
+/// The minimum distance of rows with an empty row between them, relative to the usual one.
+const EMPTY_ROW: f32 = 1.7;
 
 /// Groups the segments of a column into blocks, including tables, and appends them. `grids` are the grids of the page.
 pub(super) fn column_blocks(
@@ -299,8 +303,20 @@ fn aligned_table(
 fn common_strips(rows: &[Vec<Segment>], lines: &[Line], column: &Column) -> (Vec<(f32, f32)>, usize) {
     let mut strips = gaps(&rows[0]);
     let mut count = 1;
+    let mut widest = 0.0_f32;
+    let size = rows[0].iter().map(|cell| cell.size).fold(f32::INFINITY, f32::min);
     for (row, line) in rows.iter().zip(lines).skip(1) {
         let last = &lines[count - 1];
+        let distance = line.y - last.y;
+        let is_heading = row.len() == 1 && line.size > size * HEADING_SCALE;
+        // An empty row before rows with other cells is the end of a sheet's table.
+        let is_other = count >= MIN_ROWS
+            && distance > widest * EMPTY_ROW
+            && row.len().abs_diff(rows[count - 1].len()) > 0;
+        if is_heading || is_other {
+            break;
+        }
+        widest = widest.max(distance);
         if line.y - last.y > column.leading.max(line.size) * 2.4 || line.mono != last.mono || has_leader(line)
         {
             break;

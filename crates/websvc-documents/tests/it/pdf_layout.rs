@@ -367,3 +367,43 @@ fn numbers_of_notes_in_small_print_are_raised_and_not_those_of_a_list() {
         "{html}"
     );
 }
+
+#[test]
+fn larger_line_between_rows_and_an_empty_row_end_a_table() {
+    let mut page = Page::default();
+    let mut y = 100.0;
+    for (size, cells) in [
+        (10.0, vec!["Name", "Ada"]),
+        (10.0, vec!["Street", "Weir Lane"]),
+        (10.0, vec!["Town", "Haddon"]),
+        (12.5, vec!["Garden"]),
+        (10.0, vec!["Area", "Meadow"]),
+        (10.0, vec!["Size", "180"]),
+        (10.0, vec!["Shed", "shared"]),
+        (0.0, vec![]),
+        (10.0, vec!["Tea", "Grams", "Price"]),
+        (10.0, vec!["Sencha", "50", "4.20"]),
+        (10.0, vec!["Assam", "100", "3.10"]),
+    ] {
+        for (index, cell) in cells.iter().enumerate() {
+            page = page.text(REGULAR, size, 50.0 + 110.0 * index as f64, y, cell);
+        }
+        y += 14.0;
+    }
+    let html = html(page);
+    assert!(html.contains("</table>\n<p>Garden</p>\n<table>"), "{html}");
+    assert!(html.contains("<tr><td>Sencha</td><td>50</td><td>4.20</td></tr>"), "{html}");
+    assert_eq!(html.matches("<table>").count(), 3, "{html}");
+}
+
+#[test]
+fn number_of_a_page_with_its_word_is_left_out() {
+    for (footer, is_left_out) in
+        [("Page 1", true), ("Seite 1 von 3", true), ("1 / 3", true), ("Page 2", false), ("Tea 1", false)]
+    {
+        let page = Page::default()
+            .lines(50.0, 100.0, &["Tea is made of leaves."])
+            .text(REGULAR, 9.0, 280.0, 770.0, footer);
+        assert_eq!(html(page).contains(footer), !is_left_out, "{footer}");
+    }
+}
