@@ -188,10 +188,12 @@ fn style(dict: &Dict<'_>) -> Style {
         italic: contains(&["ital", "obli", "slant"])
             || starts_with(&["cmti", "cmsl", "sfti", "sfsl", "ecti", "ecsl"])
             || flags & (1 << 6) != 0,
-        mono: contains(&["mono", "courier", "typewriter", "consol", "menlo", "inconsolata"])
-            || starts_with(&["cmtt", "cmsltt", "cmitt", "sftt", "ectt", "lmtt", "cmtcsc"])
-            || (flags & 1 != 0 && !starts_with(&["cm", "sf"]))
-            || has_equal_widths(dict, inner),
+        // The letters below a scan have the widths of its words, whatever the font states.
+        mono: !name.contains("glyphless")
+            && (contains(&["mono", "courier", "typewriter", "consol", "menlo", "inconsolata"])
+                || starts_with(&["cmtt", "cmsltt", "cmitt", "sftt", "ectt", "lmtt", "cmtcsc"])
+                || (flags & 1 != 0 && !starts_with(&["cm", "sf"]))
+                || has_equal_widths(dict, inner)),
         superscript: false,
     }
 }

@@ -21,6 +21,9 @@ const COLUMN_JUMP: f32 = 2.0;
 /// The minimum number of paragraphs that show that their ends are wrong.
 const MIN_PARAGRAPHS: usize = 5;
 
+/// The minimum distance of the cells of a table that is not tagged, in ems, and its minimum number of lines.
+const CELL_GAP: f32 = 1.15;
+const MIN_TABLE_LINES: usize = 3;
 /// The minimum indent of the items of a nested list, in ems.
 const NESTED: f32 = 0.6;
 
@@ -44,7 +47,7 @@ pub(super) fn blocks(
         return None;
     }
     let parts = parts(structure, page, glyphs)?;
-    if !are_plausible(structure, &parts) {
+    if !are_plausible(structure, &parts) || parts.iter().any(|part| is_untagged_table(structure, part)) {
         return None;
     }
     let mut writer =
@@ -103,6 +106,19 @@ fn parts(structure: &Structure, page: u32, glyphs: &[Glyph]) -> Option<Vec<Part>
         Part { element, lines: lines.collect() }
     });
     Some(parts.filter(|part| !part.lines.is_empty()).collect())
+}
+
+/// Returns whether a part is text directly in a group, most lines of which are cells: a table that its producer takes for
+/// layout.
+fn is_untagged_table(structure: &Structure, part: &Part) -> bool {
+    let outer = structure.ancestors(part.element).nth(1).map(|(_, role)| role);
+    let has_cells = |line: &&Line| {
+        line.glyphs.iter().any(|glyph| glyph.character == ' ' && glyph.x1 - glyph.x0 > CELL_GAP * glyph.size)
+    };
+    structure.role(part.element) == Role::Inline
+        && matches!(outer, None | Some(Role::Group))
+        && part.lines.len() >= MIN_TABLE_LINES
+        && part.lines.iter().filter(has_cells).count() * 2 > part.lines.len()
 }
 
 fn lines(glyphs: &[Glyph]) -> Vec<Line> {

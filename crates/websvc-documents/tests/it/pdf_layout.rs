@@ -407,3 +407,18 @@ fn number_of_a_page_with_its_word_is_left_out() {
         assert_eq!(html(page).contains(footer), !is_left_out, "{footer}");
     }
 }
+
+#[test]
+fn letters_below_a_scan_are_not_a_listing() {
+    let font = |name: &str| {
+        let font = format!(
+            "<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding /FirstChar 32 /Widths [{}] >>",
+            "600 ".repeat(95)
+        );
+        let content = "BT /F9 10 Tf 50 700 Td (the keeper of the mole) Tj 0 -12 Td (winds the clock) Tj ET";
+        let bytes = pdf_with(&[Page::default().raw(content)], "", &[font.into_bytes()], "");
+        read_file(String::from_utf8_lossy(&bytes).replace("/F3 5 0 R >>", "/F9 10 0 R>>").into_bytes()).html
+    };
+    assert!(font("Typewriter").contains("<pre>"), "{}", font("Typewriter"));
+    assert_eq!(font("GlyphLessFont"), "<p>the keeper of the mole winds the clock</p>\n");
+}

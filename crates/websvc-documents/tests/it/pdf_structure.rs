@@ -123,3 +123,23 @@ fn deeper_list_after_a_list_is_nested_in_it() {
     let html = with_tree(page, &tree);
     assert!(html.contains("<ul><li>Boil the water<ul><li>in a kettle</li></ul>"), "{html}");
 }
+
+#[test]
+fn table_that_is_tagged_as_text_of_the_document_is_read_by_the_layout() {
+    let mut page = marked(Page::default(), 0, 50.0, 80.0, "Prices of the harbour");
+    for (row, cells) in
+        [["Boat", "Hours"], ["Anna", "24"], ["Berta", "36"], ["Clara", "7"]].iter().enumerate()
+    {
+        let y = 110.0 + 14.0 * row as f64;
+        page = marked(page, 1, 50.0, y, cells[0]);
+        page = marked(page, 1, 150.0, y, cells[1]);
+    }
+    let tree = [
+        "<< /Type /StructTreeRoot /K 11 0 R >>",
+        "<< /S /Document /K [12 0 R 13 0 R] >>",
+        "<< /S /P /Pg 14 0 R /K 0 >>",
+        "<< /S /NonStruct /Pg 14 0 R /K 1 >>",
+    ];
+    let html = with_tree(page, &tree);
+    assert!(html.contains("<tr><td>Berta</td><td>36</td></tr>"), "{html}");
+}
