@@ -38,6 +38,9 @@ pub(crate) const PROOF_VARIABLE: &str = "WEBSVC_TEST_PROOF";
 /// Environment variable of the test runner: the number of concurrent tests in a test program.
 const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 
+/// The concurrent tests of the program that takes longest, of eight: with half of them it ends
+/// minutes after all others.
+const EIGHTHS_OF_LONGEST: usize = 5;
 /// Concurrent tests per processor. More than one, because tests wait for servers, browsers and timers.
 const TESTS_PER_PROCESSOR: usize = 4;
 /// Maximum number of concurrent tests, unless there are more processors. Some tests start a Chromium each.
@@ -183,12 +186,14 @@ fn run_tests(dependencies: &TestDependencies, variables: &[(&str, &str)]) -> Res
     fs::write(&skip_log, "")?;
     let programs = programs::of_workspace()?;
     let mut entries = dependencies.entries(&programs)?;
-    for Entry { command, .. } in &mut entries {
+    for (position, Entry { command, .. }) in entries.iter_mut().enumerate() {
+        if env::var_os(THREADS_VARIABLE).is_none() {
+            command.env(THREADS_VARIABLE, test_threads(position == 0));
+        }
         command
             .envs(dependencies.variables.iter().map(|(name, path)| (name, path)))
             .envs(variables.iter().copied())
             .env(SKIP_LOG_VARIABLE, &skip_log)
-            .env(THREADS_VARIABLE, env::var_os(THREADS_VARIABLE).unwrap_or_else(|| test_threads().into()))
             .env(SCREENSHOTS_VARIABLE, root().join("target/pictures"));
     }
     let mut outcome = pool::run(entries, std::io::stdout())?;
@@ -361,9 +366,11 @@ impl TestDependencies {
     }
 }
 
-/// Returns the number of concurrent tests in each program, in decimal.
-fn test_threads() -> String {
+/// Returns the number of concurrent tests in a program, in decimal: in the one that takes longest, or in any other.
+fn test_threads(longest: bool) -> String {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let tests = (processors * TESTS_PER_PROCESSOR).min(MAX_CONCURRENT_TESTS.max(processors));
-    tests.div_ceil(pool::CONCURRENT_PROGRAMS).to_string()
+    let of_longest = (tests * EIGHTHS_OF_LONGEST).div_ceil(8);
+    let threads = if longest { of_longest } else { tests - of_longest };
+    threads.max(1).to_string()
 }

@@ -1,9 +1,12 @@
 //! Compares a page with its baseline (operations.md, section 3.5).
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 use websvc_diff::{changed_paths, is_same_markdown};
 use websvc_engine::page_diff;
 use websvc_types::monitor::{MonitorPageDiff, MonitorPageEventDiff};
+use websvc_validate::PageRules;
 
 use crate::baseline::PageBaseline;
 use crate::options::ComparisonMode;
@@ -20,15 +23,17 @@ pub(crate) struct PageChange {
 /// Returns the changes of a page; `None` if it is the same. Takes time in proportion to the size of both.
 pub(crate) fn compare(
     mode: ComparisonMode,
+    rules: &PageRules,
     previous: &PageBaseline,
     current: &PageBaseline,
 ) -> Option<PageChange> {
     let fields = if mode.has_fields() { changed_data(previous, current) } else { Map::new() };
-    let has_text_change = mode.has_markdown() && !is_same_markdown(&previous.markdown, &current.markdown);
+    let texts = (compared_text(rules, &previous.markdown), compared_text(rules, &current.markdown));
+    let has_text_change = mode.has_markdown() && !is_same_markdown(&texts.0, &texts.1);
     if fields.is_empty() && !has_text_change {
         return None;
     }
-    let markdown = has_text_change.then(|| page_diff(&previous.markdown, &current.markdown).0);
+    let markdown = has_text_change.then(|| page_diff(&texts.0, &texts.1).0);
     let text = markdown.as_ref().map(|diff| diff.text.clone());
     let event_fields = mode.has_fields().then(|| fields.clone());
     let json = match mode {
@@ -42,6 +47,15 @@ pub(crate) fn compare(
         diff: MonitorPageDiff { text: text.clone(), json },
         event_diff: MonitorPageEventDiff { text, json: event_fields },
     })
+}
+
+/// Returns a text without the lines that are not compared.
+fn compared_text<'t>(rules: &PageRules, text: &'t str) -> Cow<'t, str> {
+    if rules.ignored_lines.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let is_compared = |line: &&str| rules.ignored_lines.iter().all(|pattern| pattern.find(line).is_none());
+    Cow::Owned(text.split_inclusive('\n').filter(is_compared).collect())
 }
 
 /// Returns the changed paths of the extracted data, each with `previous` and `current`. Without earlier data there are
@@ -77,21 +91,29 @@ mod tests {
     fn markdown_changes_have_a_diff_and_its_tree() {
         let (previous, current) =
             (baseline("# Tea\n\n5 EUR\n", json!(1)), baseline("# Tea\n\n6 EUR\n", json!(2)));
-        let change = compare(ComparisonMode::Markdown, &previous, &current).unwrap();
+        let change = compare(ComparisonMode::Markdown, &PageRules::default(), &previous, &current).unwrap();
         let text = change.diff.text.unwrap();
         assert!(text.contains("\n-5 EUR\n+6 EUR\n"), "{text}");
         assert_eq!(change.diff.json.unwrap()["files"][0]["chunks"].as_array().unwrap().len(), 1);
         assert_eq!(change.event_diff, MonitorPageEventDiff { text: Some(text), json: None });
-        assert_eq!(compare(ComparisonMode::Markdown, &previous, &baseline("# Tea 5  EUR", json!(1))), None);
+        assert_eq!(
+            compare(
+                ComparisonMode::Markdown,
+                &PageRules::default(),
+                &previous,
+                &baseline("# Tea 5  EUR", json!(1))
+            ),
+            None
+        );
     }
 
     #[test]
     fn with_data_alone_a_changed_text_is_the_same_page() {
         let previous = baseline("a", json!({ "plans": [{ "price": 5 }] }));
         let same = baseline("b", json!({ "plans": [{ "price": 5 }] }));
-        assert_eq!(compare(ComparisonMode::Fields, &previous, &same), None);
+        assert_eq!(compare(ComparisonMode::Fields, &PageRules::default(), &previous, &same), None);
         let changed = baseline("b", json!({ "plans": [{ "price": 6 }] }));
-        let change = compare(ComparisonMode::Fields, &previous, &changed).unwrap();
+        let change = compare(ComparisonMode::Fields, &PageRules::default(), &previous, &changed).unwrap();
         let fields = json!({ "plans[0].price": { "previous": 5, "current": 6 } });
         assert_eq!(change.diff.text, None);
         assert_eq!(change.diff.json.as_ref(), fields.as_object());
@@ -101,10 +123,22 @@ mod tests {
     #[test]
     fn both_modes_together_find_either_change() {
         let previous = baseline("a", json!({ "x": 1 }));
-        let change = compare(ComparisonMode::Both, &previous, &baseline("b", json!({ "x": 1 }))).unwrap();
+        let change = compare(
+            ComparisonMode::Both,
+            &PageRules::default(),
+            &previous,
+            &baseline("b", json!({ "x": 1 })),
+        )
+        .unwrap();
         assert_eq!(change.diff.json, Some(Map::new()));
         assert!(change.diff.text.unwrap().contains("-a"));
-        let change = compare(ComparisonMode::Both, &previous, &baseline("a", json!({ "x": 2 }))).unwrap();
+        let change = compare(
+            ComparisonMode::Both,
+            &PageRules::default(),
+            &previous,
+            &baseline("a", json!({ "x": 2 })),
+        )
+        .unwrap();
         assert_eq!(change.diff.text, None);
         assert!(change.diff.json.unwrap().contains_key("x"));
     }

@@ -42,8 +42,8 @@ pub struct MessageConfig {
     pub max_attempts: u32,
     /// The delays between the attempts.
     pub backoff: BackoffSchedule,
-    /// Maximum time until Slack responds.
-    pub slack_timeout: Duration,
+    /// Maximum time until the service of a channel responds.
+    pub channel_timeout: Duration,
     /// Time after which a message that was not sent fails.
     pub max_age: Duration,
     /// Limits of the emails that ask for a confirmation.
@@ -59,7 +59,7 @@ impl Default for MessageConfig {
                 factor: 4,
                 max: Duration::from_secs(4 * 60 * 60),
             },
-            slack_timeout: Duration::from_secs(10),
+            channel_timeout: Duration::from_secs(10),
             max_age: Duration::from_secs(72 * 60 * 60),
             confirmations: ConfirmationLimits::default(),
         }

@@ -23,6 +23,8 @@ pub(crate) fn shortage(
     key: Option<&KeyId>,
     credits: u64,
 ) -> Result<Option<u64>, TaskError> {
+    // Two at the same time would hold credits of each other for a moment, so that one of them fails without a reason.
+    let _probing = inner.credit_probe.lock();
     Ok(match hold_for_task(&inner.store, team, key, credits, credits)? {
         // Each page holds its own credits when it is scraped.
         HoldOutcome::Granted(_dropped) => None,

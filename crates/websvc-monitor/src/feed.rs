@@ -11,7 +11,7 @@ use websvc_store::{MonitorRecord, StoreError};
 use websvc_tasks::TaskError;
 
 use crate::monitors::{Inner, Monitors};
-use crate::report::{check_report, is_check_notable};
+use crate::report::{check_report, found_statuses};
 use crate::stored::StoredDefinition;
 use crate::time::from_ms;
 use crate::token::keyed_token;
@@ -66,7 +66,7 @@ fn write(inner: &Inner, record: &MonitorRecord, self_url: &Url) -> Result<Option
     let name = &stored.definition.name;
     let mut reports = Vec::new();
     for check in inner.store.checks(record.number, None, 0, MAX_CHECKS)? {
-        if is_check_notable(&inner.store, &check)? {
+        if !found_statuses(&inner.store, &check)?.is_empty() {
             reports.extend(check_report(&inner.store, &check, name, MAX_ENTRY_BYTES)?);
         }
         if reports.len() == MAX_ENTRIES {

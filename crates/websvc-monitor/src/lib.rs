@@ -8,8 +8,10 @@
 #![deny(missing_docs)]
 
 mod baseline;
+mod channel;
 mod check;
 mod compare;
+mod conditions;
 mod config;
 mod credits;
 mod feed;

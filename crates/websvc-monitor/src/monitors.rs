@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use uuid::Uuid;
 use websvc_engine::Engine;
@@ -46,6 +47,8 @@ pub(crate) struct Inner {
     /// Wakes the sender when there may be a new message.
     pub(crate) message_wakeup: Notify,
     pub(crate) message_metrics: MessageMetrics,
+    /// Held while the credits of a team are compared with an estimate.
+    pub(crate) credit_probe: Mutex<()>,
 }
 
 impl Inner {
@@ -126,6 +129,7 @@ impl Monitors {
             metrics: CheckMetrics::default(),
             message_wakeup: Notify::new(),
             message_metrics: message_metrics(),
+            credit_probe: Mutex::new(()),
         };
         Self { inner: Arc::new(inner) }
     }

@@ -1,13 +1,16 @@
 //! The outcome of the notifications of a check (operations.md, section 3.8).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use websvc_store::{CheckDeliveries, CheckRecord};
 use websvc_types::monitor::{
-    EmailDelivery, EmailNotification, MonitorEventKind, MonitorNotification, MonitorNotificationStatus,
-    SlackDelivery, SlackNotification, WebhookDelivery,
+    ChannelDelivery, EmailDelivery, EmailNotification, MonitorEventKind, MonitorNotificationStatus,
+    MonitorPageStatus, SlackNotification, WebhookDelivery,
 };
 use websvc_validate::MonitorDefinition;
 
+use crate::channel::{ChannelOutcome, SLACK, channels, enabled_slack};
 use crate::monitors::Monitors;
 use crate::progress::CheckProgress;
 
@@ -23,10 +26,11 @@ const NO_WEBHOOK_URL: &str =
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Deliveries {
     pub(crate) email: EmailDeliveries,
-    pub(crate) slack: SlackDeliveries,
-    /// True if the check found something that people are notified about; `None` until it ends, and for a
-    /// check that could not be worked on.
-    pub(crate) is_notable: Option<bool>,
+    /// By the key of the channel.
+    pub(crate) channels: BTreeMap<String, ChannelOutcome>,
+    /// Statuses of pages that the check found and that people are notified of; `None` until it ends, and for a check
+    /// that could not be worked on.
+    pub(crate) found: Option<Vec<MonitorPageStatus>>,
 }
 
 /// Deliveries of the emails of a check.
@@ -37,16 +41,6 @@ pub(crate) struct EmailDeliveries {
     pub(crate) pending: u64,
     pub(crate) failed: u64,
     /// Reason of the last failure, or why there are no emails.
-    pub(crate) error: Option<String>,
-}
-
-/// Delivery of the Slack message of a check.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct SlackDeliveries {
-    pub(crate) is_attempted: bool,
-    pub(crate) is_sent: bool,
-    /// Reason of the last failure, or why there is no message.
     pub(crate) error: Option<String>,
 }
 
@@ -71,14 +65,19 @@ pub(crate) struct EndMessages {
 /// Returns the messages of a check that ends: those that the monitor has, or the reasons why there are none.
 pub(crate) fn end_messages(definition: &MonitorDefinition, has_mail: bool) -> EndMessages {
     let email = enabled_email(definition).map(|email| email_obstacle(email, has_mail));
-    let slack = enabled_slack(definition).map(slack_obstacle);
-    let error = |obstacle: Option<Option<&str>>| obstacle.flatten().map(str::to_owned);
+    let slack = enabled_slack(definition).and_then(slack_obstacle);
+    let no_slack = slack.map(|error| {
+        (SLACK.to_owned(), ChannelOutcome { error: Some(error.to_owned()), ..ChannelOutcome::default() })
+    });
     EndMessages {
-        has_messages: email == Some(None) || slack == Some(None),
+        has_messages: email == Some(None) || !channels(definition).is_empty(),
         deliveries: Deliveries {
-            email: EmailDeliveries { error: error(email), ..EmailDeliveries::default() },
-            slack: SlackDeliveries { error: error(slack), ..SlackDeliveries::default() },
-            is_notable: None,
+            email: EmailDeliveries {
+                error: email.flatten().map(str::to_owned),
+                ..EmailDeliveries::default()
+            },
+            channels: no_slack.into_iter().collect(),
+            found: None,
         },
     }
 }
@@ -106,14 +105,15 @@ pub(crate) fn status(
     deliveries: &CheckDeliveries,
 ) -> Option<MonitorNotificationStatus> {
     record.finished_at_ms.filter(|_| !record.status.is_skipped())?;
-    let Deliveries { email, slack, is_notable: _ } = Deliveries::decode(&record.notifications);
+    let Deliveries { email, mut channels, found: _ } = Deliveries::decode(&record.notifications);
     let status = MonitorNotificationStatus {
         webhook: definition.webhook.as_ref().map(|webhook| {
             let events = webhook.events.as_deref().unwrap_or(&MonitorEventKind::ALL);
             webhook_status(events, progress.page_events, deliveries)
         }),
         email: enabled_email(definition).map(|_| email_status(email)),
-        slack: enabled_slack(definition).map(|_| slack_status(slack)),
+        slack: enabled_slack(definition).map(|_| channels.remove(SLACK).unwrap_or_default().slack()),
+        channels: channel_status(definition, channels),
     };
     (status != MonitorNotificationStatus::default()).then_some(status)
 }
@@ -124,9 +124,16 @@ fn email_status(deliveries: EmailDeliveries) -> EmailDelivery {
     EmailDelivery { attempted, success: attempted && pending == 0 && failed == 0, recipients, error }
 }
 
-fn slack_status(deliveries: SlackDeliveries) -> SlackDelivery {
-    let SlackDeliveries { is_attempted, is_sent, error } = deliveries;
-    SlackDelivery { attempted: is_attempted, success: is_sent, error }
+/// Returns the outcomes of all channels; `None` if the monitor has none.
+fn channel_status(
+    definition: &MonitorDefinition,
+    mut outcomes: BTreeMap<String, ChannelOutcome>,
+) -> Option<Vec<ChannelDelivery>> {
+    let listed = channels(definition).into_iter().filter(|channel| channel.key != SLACK);
+    let status = listed.map(|channel| {
+        outcomes.remove(&channel.key).unwrap_or_default().of_service(channel.channel.service.as_str())
+    });
+    Some(status.collect()).filter(|status: &Vec<ChannelDelivery>| !status.is_empty())
 }
 
 fn webhook_status(
@@ -151,14 +158,8 @@ fn webhook_status(
 
 /// Returns the emails of a monitor, if they are enabled.
 pub(crate) fn enabled_email(definition: &MonitorDefinition) -> Option<&EmailNotification> {
-    let MonitorNotification { email, slack: _ } = definition.notification.as_ref()?;
+    let email = &definition.notification.as_ref()?.email;
     email.as_ref().filter(|email| email.enabled.unwrap_or_default())
-}
-
-/// Returns the Slack messages of a monitor, if they are enabled.
-pub(crate) fn enabled_slack(definition: &MonitorDefinition) -> Option<&SlackNotification> {
-    let MonitorNotification { email: _, slack } = definition.notification.as_ref()?;
-    slack.as_ref().filter(|slack| slack.enabled.unwrap_or_default())
 }
 
 /// Returns the reason why no emails are sent.

@@ -9,9 +9,11 @@ use websvc_types::monitor::{
     MonitorJudgment, MonitorPageDiff, MonitorPageEvent, MonitorPageEventDiff, MonitorPageMetadata,
     MonitorPageSnapshot, MonitorPageStatus,
 };
+use websvc_validate::PageRules;
 
 use crate::baseline::{PageBaseline, decode, encode};
 use crate::compare::{compare, data_object};
+use crate::conditions;
 use crate::options::ComparisonMode;
 
 /// HTTP statuses of a page that no longer exists.
@@ -66,6 +68,7 @@ impl PageResult {
         document: JobDocument,
         baseline: Option<&Baseline>,
         mode: ComparisonMode,
+        rules: &PageRules,
     ) -> Self {
         let JobDocument { content, warning } = document;
         let metadata = content.metadata.unwrap_or_default();
@@ -108,10 +111,10 @@ impl PageResult {
         if is_back {
             // New, and different from its last version.
             result.fields.diff =
-                last.and_then(|last| compare(mode, &last, &current)).map(|change| change.diff);
-            result.compare_with(None, &current, mode);
+                last.and_then(|last| compare(mode, rules, &last, &current)).map(|change| change.diff);
+            result.compare_with(None, &current, mode, rules);
         } else {
-            result.compare_with(last.as_ref(), &current, mode);
+            result.compare_with(last.as_ref(), &current, mode, rules);
         }
         result
     }
@@ -121,13 +124,19 @@ impl PageResult {
         previous: Option<&PageBaseline>,
         current: &PageBaseline,
         mode: ComparisonMode,
+        rules: &PageRules,
     ) {
         self.fields.snapshot =
             current.json.as_ref().map(|json| MonitorPageSnapshot { json: data_object(json) });
         match previous {
             None => self.status = CheckPageStatus::New,
             Some(previous) => {
-                if let Some(change) = compare(mode, previous, current) {
+                if let Some(change) = compare(mode, rules, previous, current) {
+                    if !conditions::hold(&rules.conditions, previous, current, &change) {
+                        // The version stays, so that changes add up until the conditions hold.
+                        self.fields.metadata.get_or_insert_default().conditions_met = Some(false);
+                        return;
+                    }
                     self.status = CheckPageStatus::Changed;
                     self.fields.diff = Some(change.diff);
                     self.event_diff = Some(change.event_diff);
@@ -242,6 +251,7 @@ mod tests {
             document,
             baseline,
             ComparisonMode::Markdown,
+            &PageRules::default(),
         );
         assert_eq!(result.status, expected);
         assert_eq!(matches!(result.baseline, BaselineChange::Replace(_)), is_replaced);
@@ -276,7 +286,13 @@ mod tests {
         let result = |markdown: &str, baseline: &Baseline| {
             let document = document(200, markdown, &Value::Null);
             let url = "http://a.test/".to_owned();
-            PageResult::of_document(url, document, Some(baseline), ComparisonMode::Markdown)
+            PageResult::of_document(
+                url,
+                document,
+                Some(baseline),
+                ComparisonMode::Markdown,
+                &PageRules::default(),
+            )
         };
         let empty = result(" \n", &baseline("a", false));
         assert_eq!(empty.status, CheckPageStatus::Error);
@@ -292,11 +308,21 @@ mod tests {
     #[test]
     fn page_without_the_requested_data_has_an_error() {
         let url = || "http://a.test/".to_owned();
-        let result =
-            PageResult::of_document(url(), document(200, "a", &Value::Null), None, ComparisonMode::Fields);
+        let result = PageResult::of_document(
+            url(),
+            document(200, "a", &Value::Null),
+            None,
+            ComparisonMode::Fields,
+            &PageRules::default(),
+        );
         assert_eq!(result.status, CheckPageStatus::Error);
-        let result =
-            PageResult::of_document(url(), document(200, "a", &json!([1])), None, ComparisonMode::Fields);
+        let result = PageResult::of_document(
+            url(),
+            document(200, "a", &json!([1])),
+            None,
+            ComparisonMode::Fields,
+            &PageRules::default(),
+        );
         assert_eq!(result.status, CheckPageStatus::New);
         assert_eq!(Value::Object(result.fields.snapshot.unwrap().json), json!({ "value": [1] }));
     }

@@ -7,7 +7,7 @@ use websvc_notify::{
 use websvc_store::{
     CheckPageRecord, CheckPageStatus, CheckRecord, CheckStatus, CheckSummary, Store, StoreError,
 };
-use websvc_types::monitor::{MonitorJudgment, MonitorPageDiff};
+use websvc_types::monitor::{MonitorJudgment, MonitorPageDiff, MonitorPageStatus};
 
 use crate::notification::Deliveries;
 use crate::page::{PageFields, page_status};
@@ -62,19 +62,39 @@ pub(crate) fn check_report(
     }))
 }
 
-/// Returns whether a check found something that people are notified about: a page that is new, changed, removed or in
-/// error, unless there are changed pages only and the model judged that none of them matters (operations.md, section 3.8).
-/// The end of a check stores the result; before, this reads judgments until one matters. Blocks.
-pub(crate) fn is_check_notable(store: &Store, record: &CheckRecord) -> Result<bool, StoreError> {
-    if let Some(is_notable) = Deliveries::decode(&record.notifications).is_notable {
-        return Ok(is_notable);
+/// Returns the statuses of pages that a check found and that people are notified of: changed pages only if the model did
+/// not judge that none of them matters (operations.md, section 3.8). The end of a check stores the result; before, this
+/// reads judgments until one matters. Blocks.
+pub(crate) fn found_statuses(
+    store: &Store,
+    record: &CheckRecord,
+) -> Result<Vec<MonitorPageStatus>, StoreError> {
+    if let Some(found) = Deliveries::decode(&record.notifications).found {
+        return Ok(found);
     }
-    let CheckSummary { total: _, same: _, changed, new, removed, error } = record.summary;
-    if new + removed + error > 0 {
-        return Ok(true);
+    let mut found = unjudged_statuses(record.summary);
+    if record.summary.changed > 0 && !has_meaningful_change(store, record)? {
+        found.retain(|status| *status != MonitorPageStatus::Changed);
     }
+    Ok(found)
+}
+
+/// Returns the statuses of pages that a check without a judge found and that people are notified of.
+pub(crate) fn unjudged_statuses(summary: CheckSummary) -> Vec<MonitorPageStatus> {
+    let CheckSummary { total: _, same: _, changed, new, removed, error } = summary;
+    let counts = [
+        (changed, MonitorPageStatus::Changed),
+        (new, MonitorPageStatus::New),
+        (removed, MonitorPageStatus::Removed),
+        (error, MonitorPageStatus::Error),
+    ];
+    counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, status)| status).collect()
+}
+
+/// Returns whether a changed page of a check matters, or was not judged. Blocks.
+fn has_meaningful_change(store: &Store, record: &CheckRecord) -> Result<bool, StoreError> {
     let mut read = 0;
-    while read < changed {
+    while read < record.summary.changed {
         let status = Some(CheckPageStatus::Changed);
         let found = store.check_pages(record.number, status, read, MAX_PAGES, MAX_PAGES_BYTES)?;
         if found.pages.is_empty() {
@@ -88,12 +108,6 @@ pub(crate) fn is_check_notable(store: &Store, record: &CheckRecord) -> Result<bo
         }
     }
     Ok(false)
-}
-
-/// Returns whether a check without a judge found something that people are notified about.
-pub(crate) fn has_findings(summary: CheckSummary) -> bool {
-    let CheckSummary { total: _, same: _, changed, new, removed, error } = summary;
-    changed + new + removed + error > 0
 }
 
 fn report_status(status: CheckStatus) -> Option<ReportStatus> {

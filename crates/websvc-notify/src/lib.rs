@@ -1,8 +1,8 @@
-//! Notifications: of people about the checks of a monitor, by email over SMTP, Slack messages and Atom feeds; and of
+//! Notifications: of people about the checks of a monitor, by email over SMTP, messaging services and Atom feeds; and of
 //! programs, by signed [webhooks](webhook).
 //!
-//! The caller builds a [`CheckReport`]. It becomes a [`Mail`] for one recipient, the payload of a Slack webhook
-//! ([`slack_payload`]), or an entry of a feed ([`AtomFeed`]). A [`Mailer`] delivers mail through the guarded client of
+//! The caller builds a [`CheckReport`]. It becomes a [`Mail`] for one recipient, a message for a channel of a messaging
+//! service ([`channel_message`]), or an entry of a feed ([`AtomFeed`]). A [`Mailer`] delivers mail through the guarded client of
 //! websvc-transport, which opens the connections and does TLS. [`Token`]s are the secrets in the links of messages.
 //!
 //! Texts of pages are hostile. [`CheckReport`] may have any text; it is cleaned, shortened and escaped where it is
@@ -12,6 +12,7 @@
 
 mod address;
 mod atom;
+mod channel;
 mod digest;
 mod email;
 mod escape;
@@ -25,6 +26,7 @@ mod wording;
 
 pub use address::{EmailAddress, InvalidAddress, Mailbox};
 pub use atom::AtomFeed;
+pub use channel::{ChannelMessage, channel_key, channel_message};
 pub use digest::DiffMode;
 pub use email::{ConfirmationMail, Mail, ReportMail};
 pub use escape::escape;

@@ -29,6 +29,24 @@ pub struct CheckReport {
     pub dashboard_url: Option<Url>,
 }
 
+impl CheckReport {
+    /// Returns the report with pages of these statuses only.
+    #[must_use]
+    pub fn only(mut self, statuses: &[MonitorPageStatus]) -> Self {
+        self.pages.retain(|page| statuses.contains(&page.status));
+        let count = |status, count| if statuses.contains(&status) { count } else { 0 };
+        let PageCounts { new, changed, removed, error, same } = self.counts;
+        self.counts = PageCounts {
+            new: count(MonitorPageStatus::New, new),
+            changed: count(MonitorPageStatus::Changed, changed),
+            removed: count(MonitorPageStatus::Removed, removed),
+            error: count(MonitorPageStatus::Error, error),
+            same,
+        };
+        self
+    }
+}
+
 /// State in which a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckStatus {

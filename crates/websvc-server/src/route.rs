@@ -26,6 +26,7 @@ static TABLES: &[&[Endpoint]] = &[
     handler::JOBS_V1,
     handler::CRAWL_PARAMS,
     handler::MONITOR,
+    handler::MONITOR_CHANNEL,
     handler::MONITOR_EMAIL,
     handler::BROWSER,
     handler::AGENT,

@@ -313,6 +313,16 @@ pub const EMAIL_TOKEN_MAX_CHARS: u32 = 64;
 pub const SLACK_CHANNEL_ID_MAX_CHARS: u32 = 64;
 /// Maximum length of the name of a Slack channel, in Unicode scalar values.
 pub const SLACK_CHANNEL_NAME_MAX_CHARS: u32 = 128;
+/// Maximum number of channels of the notifications of a monitor (not specified).
+pub const CHANNELS_MAX: usize = 10;
+/// Maximum size of the template of a channel as JSON, in bytes (not specified).
+pub const CHANNEL_TEMPLATE_MAX_BYTES: usize = 16 * 1024;
+/// Maximum number of patterns in `ignoreLines` of a target (not specified).
+pub const IGNORED_LINES_MAX: usize = 20;
+/// Maximum number of `conditions` of a target (not specified).
+pub const CONDITIONS_MAX: usize = 10;
+/// Maximum length of a text or pattern of a condition, in Unicode scalar values (not specified).
+pub const CONDITION_TEXT_MAX_CHARS: u32 = 500;
 /// Minimum of `limit` of lists of monitors, checks and pages.
 pub const MONITOR_LIST_LIMIT_MIN: u64 = 1;
 /// Default of `limit` of lists of monitors, checks and pages.

@@ -49,6 +49,7 @@ mod action;
 mod agent;
 mod batch;
 mod bounds;
+mod channel;
 mod checked;
 mod country;
 mod crawl;
@@ -89,6 +90,7 @@ mod shape;
 mod suggestion;
 mod target;
 mod team;
+mod text_pattern;
 mod threat;
 mod threat_rules;
 mod tracking;
@@ -99,6 +101,7 @@ mod webhook;
 
 pub use agent::{AgentPlan, AgentWebhookPlan, check_agent_retention};
 pub use batch::{BatchPage, BatchPlan};
+pub use channel::{Channel, ChannelService, InvalidChannel};
 pub use checked::Checked;
 pub use crawl::CrawlPlan;
 pub use crawl_params::{crawl_params_of, with_crawl_params};
@@ -110,9 +113,9 @@ pub use json_schema::{SchemaCompiler, SchemaError, schema_parts};
 pub use llms_txt::LlmsTxtPlan;
 pub use map_plan::MapPlan;
 pub use monitor::{
-    CrawlTargetPlan, MonitorContext, MonitorDefinition, MonitorPlan, MonitorTargetPlan, MonitorUpdate,
-    MonitorWebhookPlan, ScrapeTargetPlan, SearchTargetPlan, check_monitor_retention, check_monitor_schedule,
-    parse_monitor_schedule,
+    ConditionSubject, CrawlTargetPlan, MonitorContext, MonitorDefinition, MonitorPlan, MonitorTargetPlan,
+    MonitorUpdate, MonitorWebhookPlan, NumberRange, PageCondition, PageRules, ScrapeTargetPlan,
+    SearchTargetPlan, check_monitor_retention, check_monitor_schedule, parse_monitor_schedule,
 };
 pub use page::{FilePlan, PagePlan};
 pub use path_filter::PathFilter;
@@ -124,6 +127,7 @@ pub use scrape_plan::{LocationPlan, ScrapePlan};
 pub use search_plan::{SearchPlan, SourcePlan};
 pub use suggestion::suggest;
 pub use target::Target;
+pub use text_pattern::TextPattern;
 pub use threat_rules::ThreatRules;
 pub use tracking::TrackingPlan;
 pub use value_count::check_values;

@@ -15,7 +15,7 @@ use websvc_types::key::RedeemRequest;
 use websvc_types::llms_txt::LlmsTxtRequest;
 use websvc_types::map::{MapRequest, MapRequestV1};
 use websvc_types::monitor::{
-    CreateMonitorRequest, MonitorEmailRequest, RunMonitorRequest, UpdateMonitorRequest,
+    CreateMonitorRequest, MonitorEmailRequest, NotificationChannel, RunMonitorRequest, UpdateMonitorRequest,
 };
 use websvc_types::rerank::RerankRequest;
 use websvc_types::team::{SiemRequest, SiemTestRequest, TeamThreatRequest};
@@ -25,6 +25,7 @@ use websvc_types::{
 };
 
 use crate::batch::{self, BatchPlan};
+use crate::channel::Channel;
 use crate::crawl::{self, CrawlPlan};
 use crate::interact::{self, CodePlan, InteractPlan};
 use crate::llms_txt::{self, LlmsTxtPlan};
@@ -60,7 +61,7 @@ macro_rules! shapes {
 shapes! {
     AgentRequest BatchScrapeRequest CrawlParams CrawlParamsRequest CrawlProgressRequest CrawlRequest
     CreateBrowserRequest CreateMonitorRequest ExecuteRequest ExtractRequest FeedbackRequest IndexUploadRequest
-    InteractRequest LlmsTxtRequest MapRequest MapRequestV1 MonitorEmailRequest ParseOptions ParseUploadRequest
+    InteractRequest LlmsTxtRequest MapRequest MapRequestV1 MonitorEmailRequest NotificationChannel ParseOptions ParseUploadRequest
     RedeemRequest RerankRequest RunMonitorRequest ScrapeOptions ScrapeRequest SearchFeedbackRequest SearchRequest SiemRequest
     SiemTestRequest TeamThreatRequest UpdateMonitorRequest UploadUrlRequest
 }
@@ -116,6 +117,7 @@ requests! {
         InteractRequest => InteractPlan, interact::check_interact;
         LlmsTxtRequest => LlmsTxtPlan, llms_txt::check;
         MonitorEmailRequest => Self, monitor::check_email_token;
+        NotificationChannel => (Self, Channel), monitor::check_test;
         RedeemRequest => String, key::check_redeem;
         RerankRequest => Self, rerank::check;
         SearchFeedbackRequest => Self, feedback::check_search;

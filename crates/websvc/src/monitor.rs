@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 use websvc_types::limits::MONITOR_LIST_LIMIT_DEFAULT;
 use websvc_types::monitor::{
-    CreateMonitorRequest, DeleteMonitorResponse, MonitorCheckListResponse, MonitorCheckResponse,
-    MonitorCheckStatus, MonitorListResponse, MonitorPageStatus, MonitorResponse, RunMonitorRequest,
-    RunMonitorResponse, UpdateMonitorRequest,
+    ChannelTestResponse, CreateMonitorRequest, DeleteMonitorResponse, MonitorCheckListResponse,
+    MonitorCheckResponse, MonitorCheckStatus, MonitorListResponse, MonitorPageStatus, MonitorResponse,
+    NotificationChannel, RunMonitorRequest, RunMonitorResponse, UpdateMonitorRequest,
 };
 
 use crate::call::{ApiCall, Idempotency, segment};
@@ -191,6 +191,33 @@ impl Client {
     pub async fn run_monitor(&self, id: &str) -> Result<RunMonitorResponse, ClientError> {
         let path = format!("{}/run", path(id));
         let mut call = ApiCall::post(path, &RunMonitorRequest::default(), self.timeout())?;
+        call.idempotency = Idempotency::NotIdempotent;
+        self.transport.call(&call).await
+    }
+
+    /// Sends a test message to a channel: `POST /v2/monitor/notification/test`. The outcome is in the response, and an
+    /// invalid channel is an error. The request is not repeated.
+    ///
+    /// # Errors
+    /// Any [`ClientError`].
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// use websvc::types::monitor::NotificationChannel;
+    ///
+    /// let channel = NotificationChannel { url: "ntfy://tea-prices".into(), ..NotificationChannel::default() };
+    /// let sent = client.test_monitor_channel(&channel).await?;
+    /// println!("{}: {}", sent.service, sent.error.unwrap_or_default());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn test_monitor_channel(
+        &self,
+        channel: &NotificationChannel,
+    ) -> Result<ChannelTestResponse, ClientError> {
+        let mut call = ApiCall::post(format!("{PATH}/notification/test"), channel, self.timeout())?;
         call.idempotency = Idempotency::NotIdempotent;
         self.transport.call(&call).await
     }

@@ -28,7 +28,8 @@ pub(super) const LAYERS: &[Layer] = &[
     layer("websvc-index", &["websvc-query", "websvc-site", "websvc-stage"]),
     // It opens connections to database servers through the transport.
     layer("websvc-store", &["websvc-stage", "websvc-transport"]),
-    layer("websvc-notify", &["websvc-transport", "websvc-types"]),
+    // The URLs of channels have rules, which requests and messages share.
+    layer("websvc-notify", &["websvc-transport", "websvc-types", "websvc-validate"]),
     layer("websvc-audit", &["websvc-transport", "websvc-types", "websvc-notify"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-stage", "websvc-transport"]),

@@ -83,7 +83,7 @@ pub(crate) fn monitors_config(config: &Config) -> Result<MonitorsConfig> {
         messages: MessageConfig {
             max_attempts: webhooks.max_attempts,
             backoff: webhooks.backoff,
-            slack_timeout: webhooks.timeout,
+            channel_timeout: webhooks.timeout,
             max_age: webhooks.retention,
             ..default.messages
         },

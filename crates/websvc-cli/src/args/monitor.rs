@@ -70,6 +70,11 @@ pub(crate) enum MonitorCommand {
         )]
         limit: u64,
     },
+    /// Send a test message to a channel, such as ntfy://TOPIC
+    TestChannel {
+        /// URL of the channel
+        url: String,
+    },
     /// Print the changes that a check found, as a diff
     Diff {
         /// ID of the monitor
@@ -102,7 +107,7 @@ pub(crate) struct CreateMonitor {
 }
 
 /// The options of `websvc monitor edit` of which at least one is required.
-const CHANGES: [&str; 13] = [
+const CHANGES: [&str; 15] = [
     "name",
     "every",
     "cron",
@@ -115,6 +120,8 @@ const CHANGES: [&str; 13] = [
     "no_email",
     "slack",
     "no_slack",
+    "channels",
+    "no_notify",
     "retention",
 ];
 
@@ -143,6 +150,9 @@ pub(crate) struct EditMonitor {
     /// Send no more messages to Slack
     #[arg(long, conflicts_with = "slack")]
     pub(crate) no_slack: bool,
+    /// Send no more messages to channels
+    #[arg(long, conflicts_with = "channels")]
+    pub(crate) no_notify: bool,
 }
 
 /// Times of the checks.
@@ -177,6 +187,9 @@ pub(crate) struct MonitorSettings {
     /// Send a message about changes to this incoming webhook of Slack or a compatible service
     #[arg(long, value_name = "URL")]
     pub(crate) slack: Option<String>,
+    /// Send a message about changes to this channel, such as ntfy://TOPIC or tgram://BOT_TOKEN/CHAT_ID; repeat for several
+    #[arg(long = "notify", value_name = "URL")]
+    pub(crate) channels: Vec<String>,
     /// Days for which checks are stored, 1 to 365 [default of a new monitor: 30]
     #[arg(
         long,

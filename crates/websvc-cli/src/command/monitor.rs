@@ -5,7 +5,7 @@ pub(super) mod diff;
 mod request;
 pub(super) mod text;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde_json::{Value, json, to_value};
 use websvc::types::limits::MONITOR_LIST_LIMIT_MAX;
 use websvc::{Client, ListRange, Method};
@@ -50,8 +50,23 @@ pub(crate) async fn run(arguments: Monitor) -> Result<()> {
             let response = checks(&client, &id, limit).await?;
             if json { output::json(&response) } else { text::check_table(items(&response), None).print() }
         }
+        MonitorCommand::TestChannel { url } => test_channel(&client, &url, json).await,
         MonitorCommand::Diff { id, check } => check::diff(&client, &id, check, json).await,
     }
+}
+
+/// Sends a test message to a channel.
+///
+/// # Errors
+/// The service of the channel did not accept it.
+async fn test_channel(client: &Client, url: &str, json: bool) -> Result<()> {
+    let body = json!({ "url": url });
+    let response = send(client, Method::POST, &["notification", "test"], None, Some(body)).await?;
+    let service = text::text(&response["service"]);
+    if response["success"] != true && !json {
+        bail!("{service} did not accept the message: {}", text::text(&response["error"]));
+    }
+    output::json_or_line(json, &response, || format!("{service} accepted the test message"))
 }
 
 /// Sends a request below the path of the monitors.

@@ -1,6 +1,8 @@
 //! Tests of monitors: checks of pages, sites and searches, with their changes, events, judgments and history.
 
+mod channels;
 mod checks;
+mod conditions;
 mod emails;
 mod events;
 mod requests;
@@ -103,6 +105,8 @@ impl MonitorTest {
             .page_with(TEA, move |_| tea.tea())
             .page_with(HOOK, |_| Page::text(""))
             .page_with(slack::WEBHOOK, |_| Page::text("ok"))
+            .page_with(channels::NTFY_SERVER, |_| Page::text("{}"))
+            .page_with(channels::JSON_RECEIVER, |_| Page::text("ok"))
             .page_with(slack::BUSY, |_| Page::text("busy").status(503));
         for name in ["one", "two"] {
             let shop = shop.clone();

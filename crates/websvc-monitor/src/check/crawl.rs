@@ -20,7 +20,7 @@ impl CheckRun {
         index: usize,
         target: &CrawlTargetPlan,
     ) -> Result<bool, Stop> {
-        let CrawlTargetPlan { id: _, request, crawl } = target;
+        let CrawlTargetPlan { id: _, request, crawl, rules } = target;
         let options = request.scrape_options.clone().unwrap_or_default();
         let mode = ComparisonMode::from_options(&options);
         let start = || {
@@ -31,7 +31,7 @@ impl CheckRun {
         if !self.ensure_job(index, start).await? {
             return Ok(false);
         }
-        match self.advance_job(index, mode).await? {
+        match self.advance_job(index, mode, rules).await? {
             JobProgress::Open { has_new } => Ok(has_new),
             JobProgress::Ended(job) => {
                 self.record_errors(index, &job).await?;

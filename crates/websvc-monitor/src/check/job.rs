@@ -1,6 +1,7 @@
 //! Targets whose pages a job scrapes: lists of pages, and sites.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use websvc_jobs::JobRequest;
 use websvc_store::{
@@ -9,7 +10,7 @@ use websvc_store::{
 use websvc_tasks::TaskError;
 use websvc_types::job::JobDocument;
 use websvc_types::monitor::MonitorTargetKind;
-use websvc_validate::{ScrapeTargetPlan, Target};
+use websvc_validate::{PageRules, ScrapeTargetPlan, Target};
 
 use super::{CheckRun, Stop};
 use crate::options::{ComparisonMode, scraped_options};
@@ -56,7 +57,7 @@ impl CheckRun {
             return Ok(false);
         }
         let mode = ComparisonMode::from_options(&target.options);
-        match self.advance_job(index, mode).await? {
+        match self.advance_job(index, mode, &target.rules).await? {
             JobProgress::Open { has_new } => Ok(has_new),
             JobProgress::Ended(job) => {
                 self.record_errors(index, &job).await?;
@@ -130,6 +131,7 @@ impl CheckRun {
         &mut self,
         index: usize,
         mode: ComparisonMode,
+        rules: &Arc<PageRules>,
     ) -> Result<JobProgress, Stop> {
         // Read before the documents: a job that ended before has no documents after them.
         let Some(job) = self.job_record(&self.progress.targets[index]).await? else {
@@ -139,7 +141,7 @@ impl CheckRun {
         let page = self.monitors.inner.jobs.documents(job.number, skip, DOCUMENTS, DOCUMENTS_BYTES).await?;
         let count = page.documents.len() as u64;
         if count > 0 {
-            let results = self.compare(index, page.documents, mode).await?;
+            let results = self.compare(index, page.documents, mode, Arc::clone(rules)).await?;
             self.record(index, results).await?;
             self.progress.targets[index].documents = skip + count;
             self.save().await?;
@@ -158,6 +160,7 @@ impl CheckRun {
         index: usize,
         documents: Vec<Vec<u8>>,
         mode: ComparisonMode,
+        rules: Arc<PageRules>,
     ) -> Result<Vec<PageResult>, Stop> {
         let (monitor, target) = (self.record.monitor, self.progress.targets[index].result.target_id.clone());
         let results = self.monitors.with_store(move |store, _| {
@@ -169,7 +172,7 @@ impl CheckRun {
                     continue;
                 };
                 let baseline = store.baseline(monitor, &target, &url)?;
-                results.push(PageResult::of_document(url, document, baseline.as_ref(), mode));
+                results.push(PageResult::of_document(url, document, baseline.as_ref(), mode, &rules));
             }
             Ok(results)
         });

@@ -20,9 +20,9 @@ use crate::credits;
 use crate::judge::{judge_changes, undecided};
 use crate::monitors::{Inner, Monitors};
 use crate::notification::{Deliveries, EndMessages, end_messages};
-use crate::page::PageResult;
+use crate::page::{PageResult, page_status};
 use crate::progress::{CheckProgress, TargetProgress};
-use crate::report::{has_findings, is_check_notable};
+use crate::report::{found_statuses, unjudged_statuses};
 use crate::stored::StoredDefinition;
 
 /// Interval at which the jobs of a check are read.
@@ -274,8 +274,14 @@ impl CheckRun {
         self.store_pages(pages).await
     }
 
-    pub(crate) async fn store_pages(&mut self, pages: Vec<NewCheckPage>) -> Result<(), Stop> {
+    pub(crate) async fn store_pages(&mut self, mut pages: Vec<NewCheckPage>) -> Result<(), Stop> {
         let (number, now_ms) = (self.record.number, self.now_ms());
+        if let Some(statuses) = self.definition.webhook.as_ref().and_then(|webhook| webhook.statuses.as_ref())
+        {
+            for page in pages.iter_mut().filter(|page| !statuses.contains(&page_status(page.status))) {
+                page.event = None;
+            }
+        }
         let events: Vec<bool> = pages.iter().map(|page| page.event.is_some()).collect();
         let recording = self
             .monitors
@@ -372,12 +378,12 @@ impl CheckRun {
                     other => released(other),
                 };
                 // Feeds read it for many checks, and need not read their pages.
-                let is_notable = if is_judged {
-                    is_check_notable(&inner.store, &recorded)?
+                let found = if is_judged {
+                    found_statuses(&inner.store, &recorded)?
                 } else {
-                    has_findings(recorded.summary)
+                    unjudged_statuses(recorded.summary)
                 };
-                let notifications = Deliveries { is_notable: Some(is_notable), ..deliveries }.encode();
+                let notifications = Deliveries { found: Some(found), ..deliveries }.encode();
                 let finished =
                     FinishedCheck { status, error, actual_credits, billing, notifications, has_messages };
                 inner.finish_check(record.number, &finished, now_ms.saturating_add(retention_ms))

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use websvc_notify::webhook::{PostError, post_json};
+use websvc_notify::webhook::{PostError, send_message};
 use websvc_notify::{EmailAddress, MailError, MailPhase};
 use websvc_store::{ConfirmationPermit, MessageKind, MessageOutcome, MessageRecord};
 use websvc_tasks::TaskError;
@@ -97,14 +97,14 @@ async fn attempt(monitors: &Monitors, message: &MessageRecord) -> Result<Attempt
     Ok(match composed {
         Composed::Unwanted => Attempt::Unwanted,
         Composed::Unreadable => Attempt::Failed(SendFailure::unreadable()),
-        Composed::Slack { url, body } => {
+        Composed::Channel(request) => {
             if !begin_sending(monitors, message).await? {
                 return Ok(Attempt::Postponed);
             }
             let client = monitors.inner.engine.scraper().client();
-            match post_json(client, url, body, config.messages.slack_timeout).await {
+            match send_message(client, *request, config.messages.channel_timeout).await {
                 Ok(_status) => Attempt::Sent,
-                Err(error) => Attempt::Failed(slack_failure(&error)),
+                Err(error) => Attempt::Failed(channel_failure(&error)),
             }
         }
         Composed::Mail(mail) => {
@@ -168,7 +168,7 @@ fn mail_failure(error: &MailError) -> SendFailure {
     }
 }
 
-fn slack_failure(error: &PostError) -> SendFailure {
+fn channel_failure(error: &PostError) -> SendFailure {
     let (is_transient, is_uncertain, retry_after) = match error {
         PostError::Status { status, retry_after } => {
             (*status == 408 || *status == 429 || *status >= 500, false, *retry_after)
@@ -177,7 +177,7 @@ fn slack_failure(error: &PostError) -> SendFailure {
         PostError::Unreachable(_) => (true, false, None),
         PostError::NoResponse(_) => (true, true, None),
     };
-    SendFailure { error: format!("the Slack webhook: {error}"), is_transient, is_uncertain, retry_after }
+    SendFailure { error: format!("the channel: {error}"), is_transient, is_uncertain, retry_after }
 }
 
 /// Stores the outcome of an attempt, until the store accepts it.
@@ -190,7 +190,7 @@ async fn record(monitors: &Monitors, message: &MessageRecord, attempt: Attempt) 
         let (owned, error) = (message.clone(), error.clone());
         let recording = monitors.run_blocking(move |inner| {
             let now_ms = inner.store.now_ms();
-            let change = |json: &str| changed(json, owned.kind, outcome, error.as_deref());
+            let change = |json: &str| changed(json, &owned, outcome, error.as_deref());
             Ok(inner.store.record_message_outcome(&owned, outcome, change, now_ms)?)
         });
         match recording.await {
@@ -248,18 +248,20 @@ fn recorded(monitors: &Monitors, message: &MessageRecord, attempt: Attempt) -> O
 }
 
 /// Returns the deliveries of a check after an attempt. `error` is the reason of a failure.
-fn changed(json: &str, kind: MessageKind, outcome: MessageOutcome, error: Option<&str>) -> String {
+fn changed(json: &str, message: &MessageRecord, outcome: MessageOutcome, error: Option<&str>) -> String {
     let mut deliveries = Deliveries::decode(json);
     let is_last = match outcome {
         MessageOutcome::Sent | MessageOutcome::Dropped => true,
         MessageOutcome::Retry { .. } => false,
     };
-    match kind {
+    match message.kind {
         // Its messages were not enqueued.
         MessageKind::Check => {
             if let Some(error) = error {
                 deliveries.email.error.get_or_insert_with(|| error.to_owned());
-                deliveries.slack.error.get_or_insert_with(|| error.to_owned());
+                for outcome in deliveries.channels.values_mut() {
+                    outcome.error.get_or_insert_with(|| error.to_owned());
+                }
             }
         }
         MessageKind::Confirmation => {}
@@ -274,9 +276,10 @@ fn changed(json: &str, kind: MessageKind, outcome: MessageOutcome, error: Option
                 email.error = None;
             }
         }
-        MessageKind::Slack => {
-            deliveries.slack.is_sent = outcome == MessageOutcome::Sent;
-            deliveries.slack.error = error.map(str::to_owned);
+        MessageKind::Channel => {
+            let channel = deliveries.channels.entry(message.channel.clone().unwrap_or_default()).or_default();
+            channel.is_sent = outcome == MessageOutcome::Sent;
+            channel.error = error.map(str::to_owned);
         }
     }
     deliveries.encode()
@@ -318,7 +321,18 @@ mod tests {
         expected: &EmailDeliveries,
     ) {
         let before = Deliveries { email: before, ..Deliveries::default() };
-        let after = Deliveries::decode(&changed(&before.encode(), MessageKind::Email, outcome, error));
+        let message = MessageRecord {
+            number: 1,
+            kind: MessageKind::Email,
+            monitor: 1,
+            check: Some(1),
+            recipient: None,
+            channel: None,
+            attempts: 1,
+            interruptions: 0,
+            created_at_ms: 0,
+        };
+        let after = Deliveries::decode(&changed(&before.encode(), &message, outcome, error));
         assert_eq!(after.email, *expected);
     }
 
@@ -334,13 +348,13 @@ mod tests {
     }
 
     #[test]
-    fn slack_status_decides_on_a_further_attempt() {
+    fn status_of_a_channel_decides_on_a_further_attempt() {
         for (status, is_transient) in [(400, false), (404, false), (429, true), (500, true), (503, true)] {
-            let failure = slack_failure(&PostError::Status { status, retry_after: None });
+            let failure = channel_failure(&PostError::Status { status, retry_after: None });
             assert_eq!((failure.is_transient, failure.is_uncertain), (is_transient, false), "{status}");
         }
-        let failure = slack_failure(&PostError::NoResponse("no response in time"));
+        let failure = channel_failure(&PostError::NoResponse("no response in time"));
         assert_eq!((failure.is_transient, failure.is_uncertain), (true, true));
-        assert!(!slack_failure(&PostError::Forbidden).is_transient);
+        assert!(!channel_failure(&PostError::Forbidden).is_transient);
     }
 }

@@ -1,18 +1,19 @@
 //! Messages, composed when they are sent.
 
-use bytes::Bytes;
 use url::Url;
 use websvc_notify::{
-    CheckReport, ConfirmationMail, DiffMode, EmailAddress, Mail, Mailbox, ReportMail, slack_payload,
+    ChannelMessage, CheckReport, ConfirmationMail, DiffMode, EmailAddress, Mail, Mailbox, ReportMail,
+    channel_message,
 };
 use websvc_store::{LinkAction, MessageRecord, MonitorRecord, RecipientRecord, RecipientStatus};
 use websvc_tasks::TaskError;
-use websvc_types::monitor::EmailNotification;
+use websvc_types::monitor::MonitorPageStatus;
 use websvc_validate::MonitorDefinition;
 
+use crate::channel::{REPORTED, channels};
 use crate::config::MailSettings;
 use crate::monitors::Inner;
-use crate::notification::{enabled_email, enabled_slack};
+use crate::notification::enabled_email;
 use crate::report::{MAX_PAGES_BYTES, check_report};
 use crate::stored::StoredDefinition;
 use crate::subscription::{addresses, link_url};
@@ -21,11 +22,7 @@ use crate::time::from_ms;
 /// A message that is ready to be sent.
 pub(super) enum Composed {
     Mail(Box<Mail>),
-    Slack {
-        /// Credential of the channel.
-        url: Url,
-        body: Bytes,
-    },
+    Channel(Box<ChannelMessage>),
     /// It is no longer wanted.
     Unwanted,
     /// A later version of websvc stored the monitor, so this process cannot read it.
@@ -41,7 +38,7 @@ pub(super) fn compose(inner: &Inner, message: &MessageRecord) -> Result<Composed
     let Some(stored) = StoredDefinition::decode(&monitor.definition) else { return Ok(Composed::Unreadable) };
     let definition = stored.definition;
     let Some(recipient) = &message.recipient else {
-        return Ok(slack(inner, message, &definition)?.unwrap_or(Composed::Unwanted));
+        return Ok(channel_report(inner, message, &definition)?.unwrap_or(Composed::Unwanted));
     };
     let mail = match message.check {
         Some(check) => report(inner, check, &definition, recipient)?,
@@ -69,10 +66,10 @@ fn report(
     if recipient.status != RecipientStatus::Confirmed {
         return Ok(None);
     }
-    let Some(report) = report_of(inner, check, definition)? else { return Ok(None) };
-    let includes_diffs = enabled_email(definition)
-        .and_then(|email: &EmailNotification| email.include_diffs)
-        .unwrap_or_default();
+    let email = enabled_email(definition);
+    let statuses = email.and_then(|email| email.statuses.as_deref()).unwrap_or(&REPORTED);
+    let Some(report) = report_of(inner, check, definition, statuses)? else { return Ok(None) };
+    let includes_diffs = email.and_then(|email| email.include_diffs).unwrap_or_default();
     let unsubscribe_url = link(inner, mail, LinkAction::Unsubscribe, recipient)?;
     let mail = ReportMail {
         report: &report,
@@ -122,28 +119,32 @@ fn link(
     Ok(link_url(&mail.public_url, &secret, action, recipient).ok())
 }
 
-fn slack(
+fn channel_report(
     inner: &Inner,
     message: &MessageRecord,
     definition: &MonitorDefinition,
 ) -> Result<Option<Composed>, TaskError> {
-    let url = enabled_slack(definition).and_then(|slack| slack.webhook_url.as_deref());
-    let url = url.and_then(|url| Url::parse(url).ok());
-    let (Some(url), Some(check)) = (url, message.check) else { return Ok(None) };
-    let Some(report) = report_of(inner, check, definition)? else { return Ok(None) };
-    let body = Bytes::from(slack_payload(&report, DiffMode::Include).to_string());
-    Ok(Some(Composed::Slack { url, body }))
+    let key = message.channel.as_deref().unwrap_or_default();
+    let found = channels(definition).into_iter().find(|channel| channel.key == key);
+    let (Some(found), Some(check)) = (found, message.check) else { return Ok(None) };
+    let Some(report) = report_of(inner, check, definition, &found.statuses)? else { return Ok(None) };
+    // A repeated message has the same ID.
+    let id = format!("{}-{key}", report.check_id);
+    let message = channel_message(&found.channel, found.template.as_ref(), &report, &id);
+    Ok(message.map(|message| Composed::Channel(Box::new(message))))
 }
 
-/// Returns the report of a check with the name that the monitor had then, or with its present name if a later version
+/// Returns the report of a check about pages of these statuses, with the name that the monitor had then, or with its present name if a later version
 /// stored the other one; `None` if the check was deleted.
 fn report_of(
     inner: &Inner,
     check: i64,
     definition: &MonitorDefinition,
+    statuses: &[MonitorPageStatus],
 ) -> Result<Option<CheckReport>, TaskError> {
     let Some(record) = inner.store.check_by_number(check)? else { return Ok(None) };
     let stored = StoredDefinition::decode(&record.definition);
     let name = &stored.as_ref().map_or(definition, |stored| &stored.definition).name;
-    Ok(check_report(&inner.store, &record, name, MAX_PAGES_BYTES)?)
+    let report = check_report(&inner.store, &record, name, MAX_PAGES_BYTES)?;
+    Ok(report.map(|report| report.only(statuses)))
 }

@@ -1,15 +1,17 @@
-//! The messages of a check, when it has ended: an email to each confirmed recipient, and a Slack message.
+//! The messages of a check, when it has ended: an email to each confirmed recipient, and a message to each channel.
 
 use std::time::Duration;
 
 use websvc_store::{CheckRecord, MessageOutcome, MessageRecord, RecipientRecord, RecipientStatus};
 use websvc_tasks::TaskError;
+use websvc_types::monitor::MonitorPageStatus;
 use websvc_validate::MonitorDefinition;
 
 use super::attempt::leave_to_later_version;
+use crate::channel::{ChannelOutcome, MonitorChannel, REPORTED, channels};
 use crate::monitors::{Inner, Monitors};
-use crate::notification::{Deliveries, EmailDeliveries, SlackDeliveries, enabled_slack, end_messages};
-use crate::report::is_check_notable;
+use crate::notification::{Deliveries, EmailDeliveries, enabled_email, end_messages};
+use crate::report::found_statuses;
 use crate::stored::StoredDefinition;
 use crate::subscription::addresses;
 
@@ -62,37 +64,43 @@ fn try_expand(inner: &Inner, message: &MessageRecord) -> Result<Expansion, TaskE
         return Ok(Expansion::Unreadable);
     };
     let deliveries = end_messages(&definition, inner.config.mail.is_some()).deliveries;
-    let has_email = deliveries.email.error.is_none();
-    let has_slack = deliveries.slack.error.is_none() && enabled_slack(&definition).is_some();
-    let is_notable = is_check_notable(&inner.store, &record)?;
-    let recipients =
-        if is_notable && has_email { confirmed(inner, &record, &definition)? } else { Vec::new() };
+    let found = found_statuses(&inner.store, &record)?;
+    let is_notable = |statuses: &[MonitorPageStatus]| found.iter().any(|status| statuses.contains(status));
+    let email = enabled_email(&definition).filter(|_| deliveries.email.error.is_none());
+    let has_email = email.is_some_and(|email| is_notable(email.statuses.as_deref().unwrap_or(&REPORTED)));
+    let recipients = if has_email { confirmed(inner, &record, &definition)? } else { Vec::new() };
     let numbers: Vec<i64> = recipients.iter().map(|recipient| recipient.number).collect();
-    let notifications = |emails: u64, slack: bool| {
-        let error = |is_missing: bool, reason: &str, stored: Option<String>| {
-            let reason = if is_notable { reason } else { NOTHING_NOTABLE };
-            stored.or_else(|| is_missing.then(|| reason.to_owned()))
-        };
-        let no_emails = if recipients.is_empty() { NOT_CONFIRMED } else { TOO_MANY };
-        let addresses = recipients.iter().map(|recipient| recipient.address.clone());
-        let deliveries = Deliveries {
-            email: EmailDeliveries {
-                recipients: if emails > 0 { addresses.collect() } else { Vec::new() },
-                pending: emails,
-                failed: 0,
-                error: error(emails == 0, no_emails, deliveries.email.error),
-            },
-            slack: SlackDeliveries {
-                is_attempted: slack,
-                is_sent: false,
-                error: error(!slack, TOO_MANY, deliveries.slack.error),
-            },
-            is_notable: Some(is_notable),
-        };
-        deliveries.encode()
+    let (notified, silent): (Vec<_>, Vec<_>) =
+        channels(&definition).into_iter().partition(|channel| is_notable(&channel.statuses));
+    let keys = |channels: Vec<MonitorChannel>| -> Vec<String> {
+        channels.into_iter().map(|channel| channel.key).collect()
     };
-    let has_slack = is_notable && has_slack;
-    inner.store.expand_check_message(message, &numbers, has_slack, MAX_WAITING, notifications, now_ms)?;
+    let (notified, silent) = (keys(notified), keys(silent));
+    let notifications = |emails: u64, fits: bool| {
+        let no_emails = match (has_email, recipients.is_empty()) {
+            (false, _) => NOTHING_NOTABLE,
+            (true, true) => NOT_CONFIRMED,
+            (true, false) => TOO_MANY,
+        };
+        let addresses = recipients.iter().map(|recipient| recipient.address.clone());
+        let email = EmailDeliveries {
+            recipients: if emails > 0 { addresses.collect() } else { Vec::new() },
+            pending: emails,
+            failed: 0,
+            error: deliveries.email.error.or_else(|| (emails == 0).then(|| no_emails.to_owned())),
+        };
+        let mut channels = deliveries.channels;
+        let outcome = |error: Option<&str>| ChannelOutcome {
+            is_attempted: error.is_none(),
+            is_sent: false,
+            error: error.map(str::to_owned),
+        };
+        let too_many = (!fits).then_some(TOO_MANY);
+        channels.extend(notified.iter().map(|key| (key.clone(), outcome(too_many))));
+        channels.extend(silent.into_iter().map(|key| (key, outcome(Some(NOTHING_NOTABLE)))));
+        Deliveries { email, channels, found: Some(found.clone()) }.encode()
+    };
+    inner.store.expand_check_message(message, &numbers, &notified, MAX_WAITING, notifications, now_ms)?;
     Ok(Expansion::Done)
 }
 

@@ -36,6 +36,6 @@ impl CountedOutcome {
 
 /// Returns counters of 0. There are none for [`MessageKind::Check`]: it becomes messages, which are counted.
 pub(crate) fn message_metrics() -> MessageMetrics {
-    let kinds = [MessageKind::Email, MessageKind::Confirmation, MessageKind::Slack];
+    let kinds = [MessageKind::Email, MessageKind::Confirmation, MessageKind::Channel];
     CountersBy::new(kinds.into_iter().flat_map(|kind| CountedOutcome::ALL.map(|outcome| (kind, outcome))))
 }

@@ -22,7 +22,7 @@ struct Channel {
 const CHANNELS: [Channel; 3] = [
     Channel { kinds: &[MessageKind::Check], concurrency: 4, needs_mail: false },
     Channel { kinds: &[MessageKind::Email, MessageKind::Confirmation], concurrency: 4, needs_mail: true },
-    Channel { kinds: &[MessageKind::Slack], concurrency: 8, needs_mail: false },
+    Channel { kinds: &[MessageKind::Channel], concurrency: 8, needs_mail: false },
 ];
 
 /// The messages of monitors that are due.
@@ -91,7 +91,7 @@ impl Work for Messages {
         let monitors = self.0.clone();
         let work: BoxFuture<'static, ()> = match message.kind {
             MessageKind::Check => Box::pin(expand::expand(monitors, message)),
-            MessageKind::Confirmation | MessageKind::Email | MessageKind::Slack => {
+            MessageKind::Confirmation | MessageKind::Email | MessageKind::Channel => {
                 Box::pin(attempt::deliver(monitors, message))
             }
         };

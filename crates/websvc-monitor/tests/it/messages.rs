@@ -65,7 +65,7 @@ async fn end_of_a_check_decides_on_its_entry_in_the_feed() {
     assert_eq!(entries().await, 1, "the page is new");
     let set = |json: &str| assert!(running.store.set_check_notifications(checks[0].number, json, 1).unwrap());
     // The pages are not read again, except those of a check without this value.
-    set(r#"{"isNotable":false}"#);
+    set(r#"{"found":[]}"#);
     assert_eq!(entries().await, 0);
     set("{}");
     assert_eq!(entries().await, 1);

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 pub use confirmation::ConfirmationMail;
 pub(crate) use html::content as content_html;
-pub(crate) use plain::{change_words, notes, summary};
+pub(crate) use plain::{body, change_words, notes, summary};
 pub use report::ReportMail;
 
 use crate::address::{EmailAddress, Mailbox, header_text};

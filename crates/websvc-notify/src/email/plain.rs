@@ -14,7 +14,13 @@ pub(super) fn report(
     headline: &str,
     unsubscribe_url: Option<&Url>,
 ) -> String {
-    let mut text = format!("{headline}\n\n{}\n", summary(report));
+    let unsubscribe = unsubscribe_url.map(|url| format!("\nStop these messages: {url}\n"));
+    format!("{headline}\n\n{}{}", body(report, digest), unsubscribe.unwrap_or_default())
+}
+
+/// Returns the text of a message without its headline.
+pub(crate) fn body(report: &CheckReport, digest: &Digest) -> String {
+    let mut text = format!("{}\n", summary(report));
     let mut line = |line: &str| {
         text.push_str(line);
         text.push('\n');
@@ -30,9 +36,6 @@ pub(super) fn report(
     }
     if let Some(url) = &report.dashboard_url {
         line(&format!("\nAll details: {url}"));
-    }
-    if let Some(url) = unsubscribe_url {
-        line(&format!("\nStop these messages: {url}"));
     }
     text
 }

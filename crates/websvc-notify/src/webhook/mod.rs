@@ -9,6 +9,6 @@ mod redacted_url;
 mod secret;
 
 pub use backoff::{Backoff, BackoffSchedule};
-pub use post::{PostError, WebhookRequest, post, post_json};
+pub use post::{PostError, WebhookRequest, post, send_message};
 pub use redacted_url::redact_url;
 pub use secret::{SecretError, SigningSecret};

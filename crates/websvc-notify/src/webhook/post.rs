@@ -10,6 +10,7 @@ use url::Url;
 use websvc_transport::{BodyMode, Client, FetchError, FetchPhase, FetchRequest, RedirectPolicy, retry_after};
 
 use super::secret::SigningSecret;
+use crate::channel::ChannelMessage;
 
 const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
@@ -72,27 +73,25 @@ pub async fn post(
     headers.insert(ID, value(&id)?);
     headers.insert(TIMESTAMP, HeaderValue::from(timestamp));
     headers.insert(SIGNATURE, value(&signature)?);
-    send(client, url, body, headers, timeout).await
+    send(client, FetchRequest { headers, ..FetchRequest::post(url, body) }, timeout).await
 }
 
-/// Sends JSON once without a signature, to a receiver whose URL is its credential, and returns the status of the response.
-/// The body of the response is ignored, and redirects are not followed.
+/// Sends JSON once without a signature, to a receiver that knows the sender by its URL or headers, and returns the status of
+/// the response. The body of the response is ignored, and redirects are not followed.
 ///
 /// # Errors
 /// [`PostError`] if there is no response, or its status is not 200 to 299.
-pub async fn post_json(client: &Client, url: Url, body: Bytes, timeout: Duration) -> Result<u16, PostError> {
-    send(client, url, body, HeaderMap::new(), timeout).await
-}
-
-async fn send(
+pub async fn send_message(
     client: &Client,
-    url: Url,
-    body: Bytes,
-    headers: HeaderMap,
+    message: ChannelMessage,
     timeout: Duration,
 ) -> Result<u16, PostError> {
-    let mut request = FetchRequest::post(url, body);
-    request.headers = headers;
+    let ChannelMessage { method, url, headers, body } = message;
+    let request = FetchRequest { method, headers, ..FetchRequest::post(url, body) };
+    send(client, request, timeout).await
+}
+
+async fn send(client: &Client, mut request: FetchRequest, timeout: Duration) -> Result<u16, PostError> {
     request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     request.timeout = timeout;
     request.connect_timeout = request.connect_timeout.min(timeout);

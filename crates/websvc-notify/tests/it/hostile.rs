@@ -12,6 +12,7 @@ use websvc_notify::{
     slack_payload,
 };
 
+use crate::channel::{CHANNELS, message};
 use crate::support::{empty_report, read, report, time};
 
 const HOSTILE: &[&str] = &[
@@ -182,6 +183,22 @@ fn check_feed(text: &str) {
     check_html(&html.replace("&amp;", "&"));
 }
 
+fn check_channels(text: &str) {
+    for url in CHANNELS {
+        let message = message(url, &report_of(text));
+        let body: Value = serde_json::from_slice(&message.body).unwrap();
+        assert!(!message.url.as_str().contains("evil"), "{}", message.url);
+        // In Discord, texts of pages are code, or titles without markup.
+        for embed in body["embeds"].as_array().into_iter().flatten() {
+            let description = embed["description"].as_str().unwrap();
+            assert!([0, 6].contains(&description.matches('`').count()), "{description}");
+            let title = embed["title"].as_str().unwrap().replace("\\\\", "");
+            let unescaped = title.replace("\\[", "").replace("\\]", "").replace("\\(", "").replace("\\@", "");
+            assert!(!unescaped.contains(['[', ']', '(', '@']), "{title}");
+        }
+    }
+}
+
 fn check_slack(text: &str) {
     let payload = slack_payload(&report_of(text), DiffMode::Include);
     let blocks = payload["blocks"].as_array().unwrap();
@@ -208,6 +225,7 @@ fn known_attacks_have_no_effect() {
         check_mail(text);
         check_feed(text);
         check_slack(text);
+        check_channels(text);
     }
     check_mail("");
     check_feed("");

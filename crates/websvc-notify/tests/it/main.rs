@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
 mod atom;
+mod channel;
 mod delivery;
 mod hostile;
 mod mail;

@@ -34,7 +34,7 @@ macro_rules! file {
 /// The style sheet of the page.
 const STYLE: File = file!(CSS, "style.css");
 /// The scripts of the page.
-const SCRIPTS: [File; 31] = [
+const SCRIPTS: [File; 32] = [
     file!(JAVASCRIPT, "main.js"),
     file!(JAVASCRIPT, "agent.js"),
     file!(JAVASCRIPT, "agent_form.js"),
@@ -53,6 +53,7 @@ const SCRIPTS: [File; 31] = [
     file!(JAVASCRIPT, "monitor.js"),
     file!(JAVASCRIPT, "monitor_actions.js"),
     file!(JAVASCRIPT, "monitor_form.js"),
+    file!(JAVASCRIPT, "monitor_rules.js"),
     file!(JAVASCRIPT, "monitor_target.js"),
     file!(JAVASCRIPT, "monitor_text.js"),
     file!(JAVASCRIPT, "monitors.js"),

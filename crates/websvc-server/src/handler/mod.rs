@@ -52,8 +52,8 @@ pub(crate) use key::ENDPOINTS as KEY;
 pub(crate) use map::ENDPOINTS as MAP;
 pub(crate) use metrics::{ENDPOINTS as METRICS, PATH as METRICS_PATH};
 pub(crate) use monitor::{
-    EMAIL_ENDPOINTS as MONITOR_EMAIL, ENDPOINTS as MONITOR, preview as monitor_preview,
-    schedules as monitor_schedules,
+    CHANNEL_ENDPOINTS as MONITOR_CHANNEL, EMAIL_ENDPOINTS as MONITOR_EMAIL, ENDPOINTS as MONITOR,
+    preview as monitor_preview, schedules as monitor_schedules,
 };
 pub(crate) use parse::{ENDPOINTS as PARSE, ParseForm, parse, receive_form};
 pub(crate) use scrape::{ENDPOINTS as SCRAPE, respond_to_scrape, scrape_result};

@@ -1,12 +1,12 @@
 //! `/v2/monitor`: monitors, which check pages, sites and searches again and again (operations.md, section 3).
 
+mod channel;
 mod email;
 mod feed;
 mod list;
 mod preview;
 
 use http::{Request, StatusCode};
-use url::Url;
 use uuid::Uuid;
 use websvc_monitor::{CreateOutcome, RunOutcome};
 use websvc_stage::Stage;
@@ -22,6 +22,7 @@ use websvc_validate::{
     read_request,
 };
 
+pub(crate) use channel::ENDPOINTS as CHANNEL_ENDPOINTS;
 pub(crate) use email::ENDPOINTS as EMAIL_ENDPOINTS;
 pub(crate) use preview::{preview, schedules};
 
@@ -247,9 +248,7 @@ fn check_definition(
     if let Some(webhook) = plan.webhook.as_ref() {
         super::webhook::check_target(context, &webhook.url, "/webhook/url")?;
     }
-    if let Some(url) = slack_url(definition) {
-        super::webhook::check_target(context, &url, "/notification/slack/webhookUrl")?;
-    }
+    channel::check_channels(context, definition)?;
     for target in &plan.targets {
         let scrape = match target {
             MonitorTargetPlan::Scrape(target) => &target.scrape,
@@ -260,12 +259,6 @@ fn check_definition(
         context.state.engine.check_scrape(scrape)?;
     }
     Ok(plan)
-}
-
-/// Returns the URL of the Slack webhook of a monitor.
-fn slack_url(definition: &MonitorDefinition) -> Option<Url> {
-    let url = definition.notification.as_ref()?.slack.as_ref()?.webhook_url.as_deref()?;
-    Url::parse(url).ok()
 }
 
 /// Returns the URLs of a monitor, for its audit event.

@@ -232,6 +232,7 @@ impl CreateArguments {
             enabled: Some(true),
             recipients: Some(vec![address]),
             include_diffs,
+            statuses: None,
         });
         Ok(CreateMonitorRequest {
             name,

@@ -23,8 +23,12 @@ const SCHEMA: &str = concat!(
 );
 
 /// The steps: the one at index `n` migrates the schema from version `n` to `n + 1`.
-pub(crate) const MIGRATIONS: &[&str] =
-    &[SCHEMA, include_str!("sqlite/002_invitations.sql"), include_str!("sqlite/003_oauth.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    SCHEMA,
+    include_str!("sqlite/002_invitations.sql"),
+    include_str!("sqlite/003_oauth.sql"),
+    include_str!("sqlite/004_channels.sql"),
+];
 
 /// Outcome of [`migrate`].
 #[derive(Debug, PartialEq, Eq)]

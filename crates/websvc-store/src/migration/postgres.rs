@@ -29,8 +29,12 @@ const SCHEMA: &str = concat!(
 );
 
 /// The steps: the one at index `n` migrates the schema from version `n` to `n + 1`.
-const STEPS: &[&str] =
-    &[SCHEMA, include_str!("postgres/002_invitations.sql"), include_str!("postgres/003_oauth.sql")];
+const STEPS: &[&str] = &[
+    SCHEMA,
+    include_str!("postgres/002_invitations.sql"),
+    include_str!("postgres/003_oauth.sql"),
+    include_str!("postgres/004_channels.sql"),
+];
 
 /// Begins the transaction of a migration. The lock ends with the transaction. It is awaited for as long as a migration of
 /// another process may take; the locks of tables only briefly, because statements of other processes queue behind it.

@@ -80,9 +80,9 @@ impl Store {
         })
     }
 
-    /// Replaces the message about a check with an email to each of these recipients, and with a Slack message.
-    /// `notifications` returns the deliveries of the check as JSON, by the number of emails; messages beyond
-    /// `max_waiting` are not enqueued. Returns false if this process does not own the message any more.
+    /// Replaces the message about a check with an email to each of these recipients, and a message to each of these
+    /// channels, by their keys. `notifications` returns the deliveries of the check as JSON, by the number of emails and
+    /// whether the messages to channels were enqueued: none is, if more than `max_waiting` would wait. Returns false if this process does not own the message any more.
     ///
     /// # Errors
     /// Failures of the database.
@@ -90,7 +90,7 @@ impl Store {
         &self,
         message: &MessageRecord,
         recipients: &[i64],
-        has_slack: bool,
+        channels: &[String],
         max_waiting: u64,
         notifications: impl FnOnce(u64, bool) -> String,
         now_ms: u64,
@@ -102,12 +102,13 @@ impl Store {
                 return Ok(false);
             }
             // Confirmations have limits of their own, and may wait for weeks.
-            let sql = "SELECT count(*) FROM (SELECT 1 FROM monitor_messages WHERE kind IN ('email', 'slack') \
+            let sql = "SELECT count(*) FROM (SELECT 1 FROM monitor_messages WHERE kind IN ('email', 'channel') \
                        LIMIT ?1) AS waiting";
             let waiting: u64 = transaction.query_row(sql, params![max_waiting], |row| row.get(0))?;
             let free = max_waiting.saturating_sub(waiting);
-            let (mut emails, mut slack) = (0, false);
-            if recipients.len() as u64 + u64::from(has_slack) <= free {
+            let mut emails = 0;
+            let fits = (recipients.len() + channels.len()) as u64 <= free;
+            if fits {
                 for recipient in recipients {
                     emails += transaction.execute(
                         "INSERT INTO monitor_messages (kind, monitor, monitor_check, recipient, created_at, due_at) \
@@ -115,14 +116,14 @@ impl Store {
                         params![monitor, check, recipient, now_ms],
                     )?;
                 }
-                if has_slack {
-                    let sql = "INSERT INTO monitor_messages (kind, monitor, monitor_check, created_at, due_at) \
-                               VALUES ('slack', ?1, ?2, ?3, ?3)";
-                    slack = transaction.execute(sql, params![monitor, check, now_ms])? == 1;
+                for channel in channels {
+                    let sql = "INSERT INTO monitor_messages (kind, monitor, monitor_check, channel, created_at, \
+                               due_at) VALUES ('channel', ?1, ?2, ?3, ?4, ?4)";
+                    transaction.execute(sql, params![monitor, check, channel, now_ms])?;
                 }
             }
             let sql = "UPDATE monitor_checks SET notifications = ?2, updated_at = ?3 WHERE number = ?1";
-            transaction.execute(sql, params![check, notifications(emails, slack), now_ms])?;
+            transaction.execute(sql, params![check, notifications(emails, fits), now_ms])?;
             delete(transaction, number)?;
             Ok(true)
         })
@@ -157,21 +158,22 @@ fn claim(
 fn record(transaction: &Transaction<'_>, number: i64) -> sql::Result<MessageRecord> {
     let sql = format!(
         "SELECT messages.kind, messages.monitor, messages.monitor_check, messages.attempts + 1, \
-         messages.interruptions, messages.created_at, {RECIPIENT_COLUMNS} FROM monitor_messages AS messages \
+         messages.interruptions, messages.created_at, messages.channel, {RECIPIENT_COLUMNS} FROM monitor_messages AS messages \
          LEFT JOIN monitor_recipients AS recipients ON recipients.number = messages.recipient \
          WHERE messages.number = ?1"
     );
     transaction.query_row(&sql, params![number], |row| {
-        let has_recipient = row.get::<Option<i64>>(6)?.is_some();
+        let has_recipient = row.get::<Option<i64>>(7)?.is_some();
         Ok(MessageRecord {
             number,
             kind: row.get(0)?,
             monitor: row.get(1)?,
             check: row.get(2)?,
-            recipient: if has_recipient { Some(recipient_record(row, 6)?) } else { None },
+            recipient: if has_recipient { Some(recipient_record(row, 7)?) } else { None },
             attempts: row.get(3)?,
             interruptions: row.get(4)?,
             created_at_ms: row.get(5)?,
+            channel: row.get(6)?,
         })
     })
 }

@@ -82,11 +82,11 @@ pub enum MessageKind {
     Confirmation,
     /// Email about a check to one recipient.
     Email,
-    /// Slack message about a check.
-    Slack,
+    /// Message about a check to one channel.
+    Channel,
 }
 
-names!(MessageKind: Check = "check", Confirmation = "confirmation", Email = "email", Slack = "slack");
+names!(MessageKind: Check = "check", Confirmation = "confirmation", Email = "email", Channel = "channel");
 
 /// A message that this process sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +101,8 @@ pub struct MessageRecord {
     pub check: Option<i64>,
     /// Recipient of an email.
     pub recipient: Option<RecipientRecord>,
+    /// The key of the channel.
+    pub channel: Option<String>,
     /// Attempts to send it, with the present one. Those that ended before they began to send do not count.
     pub attempts: u32,
     /// Previous attempts of which it is unknown whether they sent the message.

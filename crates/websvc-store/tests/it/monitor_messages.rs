@@ -41,7 +41,7 @@ fn end_check(store: &Store, monitor: &MonitorRecord, id: &str, now_ms: u64) -> C
 }
 
 const ALL: [MessageKind; 4] =
-    [MessageKind::Check, MessageKind::Confirmation, MessageKind::Email, MessageKind::Slack];
+    [MessageKind::Check, MessageKind::Confirmation, MessageKind::Email, MessageKind::Channel];
 
 fn claim(store: &Store, now_ms: u64) -> Vec<MessageRecord> {
     store.claim_messages(&ALL, 100, now_ms).unwrap()
@@ -172,7 +172,7 @@ fn link_is_found_by_its_action_and_hash_until_the_monitor_is_deleted() {
 }
 
 #[test]
-fn end_of_a_check_becomes_a_message_for_each_recipient_and_one_for_slack() {
+fn end_of_a_check_becomes_a_message_for_each_recipient_and_channel() {
     let (_dir, store) = joined();
     let monitor = monitor(&store, "m", None);
     set_recipients(&store, &monitor, &[recipient(1, "a@t.test"), recipient(2, "b@t.test")], 1);
@@ -185,33 +185,37 @@ fn end_of_a_check_becomes_a_message_for_each_recipient_and_one_for_slack() {
     let ended = claim_one(&store, 2);
     assert_eq!((ended.kind, ended.check), (MessageKind::Check, Some(check.number)));
     assert_eq!(store.monitor_metrics(2).unwrap().messages, 1);
-    let notifications = |emails: u64, slack: bool| format!(r#"[{emails},{slack}]"#);
-    assert!(store.expand_check_message(&ended, &numbers, true, 100, notifications, 3).unwrap());
+    let channels = ["slack".to_owned(), "c1".to_owned()];
+    let notifications = |emails: u64, fits: bool| format!(r#"[{emails},{fits}]"#);
+    assert!(store.expand_check_message(&ended, &numbers, &channels, 100, notifications, 3).unwrap());
     // It is gone, so it cannot be expanded twice.
-    assert!(!store.expand_check_message(&ended, &numbers, true, 100, notifications, 3).unwrap());
+    assert!(!store.expand_check_message(&ended, &numbers, &channels, 100, notifications, 3).unwrap());
     let stored = |store: &Store| store.check_by_number(check.number).unwrap().unwrap().notifications;
     assert_eq!(stored(&store), "[2,true]");
-    let mut kinds: Vec<&str> = claim(&store, 3).iter().map(|message| message.kind.as_str()).collect();
+    let messages = claim(&store, 3);
+    let mut kinds: Vec<(&str, Option<&str>)> =
+        messages.iter().map(|message| (message.kind.as_str(), message.channel.as_deref())).collect();
     kinds.sort_unstable();
-    assert_eq!(kinds, ["email", "email", "slack"]);
+    let channels = [("channel", Some("c1")), ("channel", Some("slack"))];
+    assert_eq!(kinds, [channels[0], channels[1], ("email", None), ("email", None)]);
 }
 
 #[test]
 fn messages_beyond_the_maximum_are_not_enqueued() {
     let (_dir, store) = joined();
     let monitor = monitor(&store, "m", None);
-    let notifications = |emails: u64, slack: bool| format!(r#"[{emails},{slack}]"#);
+    let notifications = |emails: u64, fits: bool| format!(r#"[{emails},{fits}]"#);
     // The message about the check itself, and confirmations, do not count.
     set_recipients(&store, &monitor, &[recipient(1, "a@t.test")], 1);
     let confirmation = claim_one(&store, 1);
     for (id, expected) in [("c", "[0,true]"), ("d", "[0,false]")] {
         let check = end_check(&store, &monitor, id, 2);
         let ended = claim(&store, 2).into_iter().find(|message| message.check == Some(check.number)).unwrap();
-        assert!(store.expand_check_message(&ended, &[], true, 1, notifications, 3).unwrap());
+        assert!(store.expand_check_message(&ended, &[], &["slack".to_owned()], 1, notifications, 3).unwrap());
         assert_eq!(store.check_by_number(check.number).unwrap().unwrap().notifications, expected);
     }
     record(&store, &confirmation, MessageOutcome::Dropped, 4);
-    assert_eq!(claim_one(&store, 9).kind, MessageKind::Slack);
+    assert_eq!(claim_one(&store, 9).kind, MessageKind::Channel);
 }
 
 #[test]
@@ -272,7 +276,7 @@ fn one_of_several_replicas_sends_a_message() {
     assert!(other.begin_sending(&message).unwrap());
     let change = |_: &str| unreachable!("another replica owns the message");
     assert!(!store.record_message_outcome(&message, MessageOutcome::Sent, change, 3).unwrap());
-    assert!(!store.expand_check_message(&message, &[], true, 9, |_, _| unreachable!(), 3).unwrap());
+    assert!(!store.expand_check_message(&message, &[], &[], 9, |_, _| unreachable!(), 3).unwrap());
     // A replica that ends frees what it owns.
     drop((other, elsewhere));
     assert_eq!(claim_one(&store, 4).interruptions, 1);
@@ -315,7 +319,7 @@ fn teams_take_turns_and_first_attempts_come_first() {
     let next = store.claim_messages(&ALL, 3, 10).unwrap();
     let monitors: Vec<i64> = next.iter().map(|message| message.monitor).collect();
     assert_eq!(monitors, [own[1].number, own[2].number, own[0].number]);
-    assert_eq!(store.claim_messages(&[MessageKind::Slack], 9, 10).unwrap(), []);
+    assert_eq!(store.claim_messages(&[MessageKind::Channel], 9, 10).unwrap(), []);
 }
 
 #[test]

@@ -10,7 +10,8 @@ use serde_with_macros::skip_serializing_none;
 use crate::absent::absent_not_null;
 
 use super::check::{MonitorCheckStatus, MonitorCheckSummary};
-use super::page::{MonitorJudgment, MonitorPageStatus};
+use super::page::MonitorJudgment;
+use super::page_status::MonitorPageStatus;
 
 /// Item in `data` of the event `monitor.page`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

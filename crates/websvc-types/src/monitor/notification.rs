@@ -5,10 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+use super::channel::{ChannelDelivery, NotificationChannel};
+use super::page_status::MonitorPageStatus;
 #[cfg(feature = "schemars")]
 use crate::absent::absent_not_null;
 use crate::limits::{
-    EMAIL_MAX_CHARS, EMAIL_RECIPIENTS_MAX, EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS,
+    CHANNELS_MAX, EMAIL_MAX_CHARS, EMAIL_RECIPIENTS_MAX, EMAIL_TOKEN_MAX_CHARS, EMAIL_TOKEN_MIN_CHARS,
     SLACK_CHANNEL_ID_MAX_CHARS, SLACK_CHANNEL_NAME_MAX_CHARS, URL_MAX_CHARS,
 };
 use crate::pattern::NOT_BLANK;
@@ -23,6 +25,9 @@ pub struct MonitorNotification {
     pub email: Option<EmailNotification>,
     /// Notification in Slack. Default: none.
     pub slack: Option<SlackNotification>,
+    /// Channels of further services, at most 10. Default: none.
+    #[cfg_attr(feature = "schemars", schemars(length(max = CHANNELS_MAX)))]
+    pub channels: Option<Vec<NotificationChannel>>,
 }
 
 /// Notification by email.
@@ -42,6 +47,9 @@ pub struct EmailNotification {
     /// True adds the diffs of up to five pages. Default: false.
     #[cfg_attr(feature = "schemars", schemars(extend("default" = false)))]
     pub include_diffs: Option<bool>,
+    /// Statuses of pages that are reported, at least one. Default: `changed`, `new`, `removed` and `error`.
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1)))]
+    pub statuses: Option<Vec<MonitorPageStatus>>,
 }
 
 /// Notification in Slack, or in a service with compatible incoming webhooks.
@@ -63,6 +71,9 @@ pub struct SlackNotification {
     /// URL of an incoming webhook, http or https, at most 8192 characters. Messages are sent only with this URL.
     #[cfg_attr(feature = "schemars", schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK)))]
     pub webhook_url: Option<String>,
+    /// Statuses of pages that are reported, at least one. Default: `changed`, `new`, `removed` and `error`.
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1)))]
+    pub statuses: Option<Vec<MonitorPageStatus>>,
 }
 
 /// Subscription of an email address to a monitor.
@@ -153,6 +164,8 @@ pub struct MonitorNotificationStatus {
     pub email: Option<EmailDelivery>,
     /// Messages in Slack.
     pub slack: Option<SlackDelivery>,
+    /// Messages to the channels, in their order.
+    pub channels: Option<Vec<ChannelDelivery>>,
 }
 
 /// Outcome of the events of a check to the webhook.

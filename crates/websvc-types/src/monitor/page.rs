@@ -10,6 +10,7 @@ use serde_with_macros::skip_serializing_none;
 use crate::absent::absent_not_null;
 
 use super::check::MonitorCheck;
+use super::page_status::MonitorPageStatus;
 
 /// Check of a monitor, and its pages.
 #[skip_serializing_none]
@@ -61,23 +62,6 @@ pub struct MonitorCheckPage {
     pub created_at: String,
 }
 
-/// Results of the comparison of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum MonitorPageStatus {
-    /// The page did not change.
-    Same,
-    /// The page is new.
-    New,
-    /// The page changed.
-    Changed,
-    /// The page no longer exists.
-    Removed,
-    /// The page could not be checked.
-    Error,
-}
-
 /// Further information about a page of a check: of a scraped page, or of a search result.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -94,6 +78,8 @@ pub struct MonitorPageMetadata {
     pub proxy_used: Option<String>,
     /// Credits of the page.
     pub credits_used: Option<u64>,
+    /// False if the page differs from its last version, and the conditions of the target do not hold.
+    pub conditions_met: Option<bool>,
     /// State of a search result.
     pub search_status: Option<MonitorSearchStatus>,
     /// Queries that found a search result.

@@ -7,13 +7,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use serde_with_macros::skip_serializing_none;
 
+use super::condition::MonitorCondition;
 use crate::SitemapMode;
 use crate::compat::{self, MONITOR_SEARCH_OPTIONS};
 use crate::limits::{
-    CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERNS_MAX,
-    JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN, MONITOR_DOMAINS_MAX, MONITOR_QUERIES_MAX, MONITOR_QUERIES_MIN,
-    MONITOR_QUERY_MAX_CHARS, MONITOR_QUERY_MIN_CHARS, MONITOR_RESULTS_DEFAULT, MONITOR_RESULTS_MAX,
-    MONITOR_RESULTS_MIN, MONITOR_URLS_MAX, MONITOR_URLS_MIN, ROBOTS_AGENT_MAX_CHARS, URL_MAX_CHARS,
+    CONDITION_TEXT_MAX_CHARS, CONDITIONS_MAX, CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX,
+    CRAWL_LIMIT_MIN, CRAWL_PATTERNS_MAX, IGNORED_LINES_MAX, JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN,
+    MONITOR_DOMAINS_MAX, MONITOR_QUERIES_MAX, MONITOR_QUERIES_MIN, MONITOR_QUERY_MAX_CHARS,
+    MONITOR_QUERY_MIN_CHARS, MONITOR_RESULTS_DEFAULT, MONITOR_RESULTS_MAX, MONITOR_RESULTS_MIN,
+    MONITOR_URLS_MAX, MONITOR_URLS_MIN, ROBOTS_AGENT_MAX_CHARS, URL_MAX_CHARS,
 };
 use crate::pattern::NOT_BLANK;
 use crate::scrape::ScrapeOptions;
@@ -65,6 +67,12 @@ pub struct ScrapeTarget {
     pub urls: Vec<String>,
     /// Options of scraping each page. The format markdown is always added, and `maxAge` is 0 by default.
     pub scrape_options: Option<ScrapeOptions>,
+    /// Regular expressions of lines that are not compared, at most 20 of at most 500 characters. Default: none.
+    #[cfg_attr(feature = "schemars", schemars(length(max = IGNORED_LINES_MAX), inner(length(max = CONDITION_TEXT_MAX_CHARS), regex(pattern = NOT_BLANK))))]
+    pub ignore_lines: Option<Vec<String>>,
+    /// Conditions that a change must fulfil, all of them, at most 10; otherwise the page is the same. Default: none.
+    #[cfg_attr(feature = "schemars", schemars(length(max = CONDITIONS_MAX)))]
+    pub conditions: Option<Vec<MonitorCondition>>,
 }
 
 /// Pages of a site.
@@ -84,6 +92,12 @@ pub struct CrawlTarget {
     pub crawl_options: Option<MonitorCrawlOptions>,
     /// Options of scraping each page. The format markdown is always added, and `maxAge` is 0 by default.
     pub scrape_options: Option<ScrapeOptions>,
+    /// Regular expressions of lines that are not compared, at most 20 of at most 500 characters. Default: none.
+    #[cfg_attr(feature = "schemars", schemars(length(max = IGNORED_LINES_MAX), inner(length(max = CONDITION_TEXT_MAX_CHARS), regex(pattern = NOT_BLANK))))]
+    pub ignore_lines: Option<Vec<String>>,
+    /// Conditions that a change must fulfil, all of them, at most 10; otherwise the page is the same. Default: none.
+    #[cfg_attr(feature = "schemars", schemars(length(max = CONDITIONS_MAX)))]
+    pub conditions: Option<Vec<MonitorCondition>>,
 }
 
 /// Options of a crawl, as in `POST /v2/crawl`.

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
+use super::page_status::MonitorPageStatus;
 use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 #[cfg(feature = "schemars")]
@@ -35,6 +36,9 @@ pub struct MonitorWebhookOptions {
     /// Events to send; at least one. Default: all.
     #[cfg_attr(feature = "schemars", schemars(length(min = 1)))]
     pub events: Option<Vec<MonitorEventKind>>,
+    /// Statuses of pages for which `monitor.page` is sent, at least one. Default: all.
+    #[cfg_attr(feature = "schemars", schemars(length(min = 1)))]
+    pub statuses: Option<Vec<MonitorPageStatus>>,
 }
 
 /// Events of a monitor.

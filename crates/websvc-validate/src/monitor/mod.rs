@@ -3,9 +3,11 @@
 //! A definition is stored. It has what was sent, in normal form; a check of the monitor converts it to a plan again,
 //! because the permissions of the team may have changed.
 
+mod channel;
 mod definition;
 mod email;
 mod notification;
+mod page_rules;
 mod plan;
 mod python_spelling;
 mod schedule;
@@ -15,8 +17,10 @@ mod webhook;
 
 use std::time::Duration;
 
+pub(crate) use channel::check_test;
 pub use definition::{MonitorDefinition, MonitorUpdate};
 use jiff::Timestamp;
+pub use page_rules::{ConditionSubject, NumberRange, PageCondition, PageRules};
 pub use plan::{CrawlTargetPlan, MonitorPlan, MonitorTargetPlan, ScrapeTargetPlan, SearchTargetPlan};
 pub use webhook::MonitorWebhookPlan;
 use websvc_schedule::Schedule;

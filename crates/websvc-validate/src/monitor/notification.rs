@@ -6,7 +6,7 @@ use websvc_types::limits::{
 };
 use websvc_types::monitor::{EmailNotification, MonitorNotification, SlackNotification};
 
-use super::email;
+use super::{channel, email};
 use crate::path::Path;
 use crate::report::{Report, quoted};
 use crate::{bounds, domain, target};
@@ -14,10 +14,11 @@ use crate::{bounds, domain, target};
 /// Checks notifications, and returns them with all defaults.
 pub(super) fn check(report: &mut Report, notification: MonitorNotification) -> MonitorNotification {
     let path = Path::Root.key("notification");
-    let MonitorNotification { email, slack } = notification;
+    let MonitorNotification { email, slack, channels } = notification;
     MonitorNotification {
         email: email.map(|email| check_email(report, &path.key("email"), email)),
         slack: slack.map(|slack| check_slack(report, &path.key("slack"), slack)),
+        channels: channels.map(|channels| channel::check_all(report, &path.key("channels"), channels)),
     }
 }
 
@@ -30,17 +31,19 @@ pub(super) fn merge(
     let merged = MonitorNotification {
         email: changes.email.or(current.email),
         slack: changes.slack.or(current.slack),
+        channels: changes.channels.or(current.channels),
     };
     (merged != MonitorNotification::default()).then_some(merged)
 }
 
 fn check_email(report: &mut Report, path: &Path<'_>, email: EmailNotification) -> EmailNotification {
-    let EmailNotification { enabled, recipients, include_diffs } = email;
+    let EmailNotification { enabled, recipients, include_diffs, statuses } = email;
     let recipients = check_recipients(report, &path.key("recipients"), &recipients.unwrap_or_default());
     EmailNotification {
         enabled: Some(enabled.unwrap_or(false)),
         recipients: Some(recipients),
         include_diffs: Some(include_diffs.unwrap_or(false)),
+        statuses: channel::check_statuses(report, &path.key("statuses"), statuses),
     }
 }
 
@@ -70,7 +73,8 @@ fn check_recipients(report: &mut Report, path: &Path<'_>, texts: &[String]) -> V
 }
 
 fn check_slack(report: &mut Report, path: &Path<'_>, slack: SlackNotification) -> SlackNotification {
-    let SlackNotification { enabled, channel_id, channel_name, webhook_url } = slack;
+    let SlackNotification { enabled, channel_id, channel_name, webhook_url, statuses } = slack;
+    let statuses = channel::check_statuses(report, &path.key("statuses"), statuses);
     let enabled = enabled.unwrap_or(false);
     if let Some(id) = &channel_id {
         bounds::chars(report, &path.key("channelId"), id, 0, SLACK_CHANNEL_ID_MAX_CHARS);
@@ -87,5 +91,5 @@ fn check_slack(report: &mut Report, path: &Path<'_>, slack: SlackNotification) -
             format!("{name} or webhookUrl is required if slack is enabled")
         });
     }
-    SlackNotification { enabled: Some(enabled), channel_id, channel_name, webhook_url }
+    SlackNotification { enabled: Some(enabled), channel_id, channel_name, webhook_url, statuses }
 }

@@ -1,5 +1,7 @@
 //! Plan of a check of a monitor.
 
+use std::sync::Arc;
+
 use websvc_types::format::Markdown;
 use websvc_types::job::CrawlRequest;
 use websvc_types::limits::{
@@ -12,6 +14,7 @@ use websvc_types::monitor::{
 use websvc_types::{Format, ScrapeOptions, SearchRequest, ViolationCode};
 
 use super::definition::MonitorDefinition;
+use super::page_rules::{self, PageRules};
 use super::webhook::{self, MonitorWebhookPlan};
 use crate::checked::Checked;
 use crate::crawl::{self, CrawlPlan};
@@ -58,6 +61,8 @@ pub struct ScrapeTargetPlan {
     pub options: ScrapeOptions,
     /// Plan of scraping each page.
     pub scrape: ScrapePlan,
+    /// Rules for the changes of the pages.
+    pub rules: Arc<PageRules>,
 }
 
 /// Plan of a crawl target.
@@ -69,6 +74,8 @@ pub struct CrawlTargetPlan {
     pub request: CrawlRequest,
     /// Plan of the crawl.
     pub crawl: CrawlPlan,
+    /// Rules for the changes of the pages.
+    pub rules: Arc<PageRules>,
 }
 
 /// Plan of a search target.
@@ -131,7 +138,8 @@ fn plan_scrape(
     target: &ScrapeTarget,
     policy: &Policy,
 ) -> ScrapeTargetPlan {
-    let ScrapeTarget { id, urls, scrape_options } = target;
+    let ScrapeTarget { id, urls, scrape_options, ignore_lines, conditions } = target;
+    let rules = page_rules::check(report, path, ignore_lines.as_deref(), conditions.as_deref());
     let urls_path = path.key("urls");
     check_count(report, &urls_path, urls.len(), MONITOR_URLS_MIN, MONITOR_URLS_MAX);
     let urls = urls.iter().take(MONITOR_URLS_MAX).enumerate();
@@ -142,7 +150,7 @@ fn plan_scrape(
     let context =
         ScrapeContext { policy, retention: RetentionMode::requested_retention(policy), threat: None };
     let scrape = scrape::check(report, &options_path, options.clone(), context);
-    ScrapeTargetPlan { id: id.clone().unwrap_or_default(), pages, options, scrape }
+    ScrapeTargetPlan { id: id.clone().unwrap_or_default(), pages, options, scrape, rules: Arc::new(rules) }
 }
 
 /// Returns scrape options with the defaults of monitors: markdown is always compared, and pages are always fetched.
@@ -175,11 +183,13 @@ fn plan_crawl(
         Some("url" | "scrapeOptions") => pointer.to_owned(),
         Some(_) | None => format!("/crawlOptions{pointer}"),
     });
-    Some(Box::new(CrawlTargetPlan { id: target.id.clone().unwrap_or_default(), request, crawl: crawl? }))
+    let rules = page_rules::check(report, path, target.ignore_lines.as_deref(), target.conditions.as_deref());
+    let (id, rules) = (target.id.clone().unwrap_or_default(), Arc::new(rules));
+    Some(Box::new(CrawlTargetPlan { id, request, crawl: crawl?, rules }))
 }
 
 fn crawl_request(target: &CrawlTarget) -> CrawlRequest {
-    let CrawlTarget { id: _, url, crawl_options, scrape_options } = target;
+    let CrawlTarget { id: _, url, crawl_options, scrape_options, ignore_lines: _, conditions: _ } = target;
     let MonitorCrawlOptions {
         include_paths,
         exclude_paths,

@@ -70,12 +70,12 @@ fn check_url_count(report: &mut Report, path: &Path<'_>, targets: &[MonitorTarge
 fn normalize(target: MonitorTarget, id: String) -> MonitorTarget {
     let id = Some(id);
     match target {
-        MonitorTarget::Scrape(ScrapeTarget { id: _, urls, scrape_options }) => {
+        MonitorTarget::Scrape(ScrapeTarget { id: _, urls, scrape_options, ignore_lines, conditions }) => {
             let urls = domain::deduplicate(urls.into_iter().map(normalize_url).collect());
-            MonitorTarget::Scrape(ScrapeTarget { id, urls, scrape_options })
+            MonitorTarget::Scrape(ScrapeTarget { id, urls, scrape_options, ignore_lines, conditions })
         }
-        MonitorTarget::Crawl(CrawlTarget { id: _, url, crawl_options, scrape_options }) => {
-            MonitorTarget::Crawl(CrawlTarget { id, url: normalize_url(url), crawl_options, scrape_options })
+        MonitorTarget::Crawl(crawl) => {
+            MonitorTarget::Crawl(CrawlTarget { id, url: normalize_url(crawl.url), ..crawl })
         }
         MonitorTarget::Search(search) => {
             let SearchTarget { id: _, queries, search_window, include_domains, exclude_domains, max_results } =

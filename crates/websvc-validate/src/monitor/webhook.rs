@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use websvc_types::monitor::{MonitorEventKind, MonitorWebhook, MonitorWebhookOptions};
 
+use super::channel;
 use crate::path::Path;
 use crate::report::Report;
 use crate::target;
@@ -20,13 +21,17 @@ pub(super) fn check(report: &mut Report, webhook: MonitorWebhook) -> MonitorWebh
         MonitorWebhook::Url(url) => {
             let url = check_url(report, &path, url);
             let events = Some(MonitorEventKind::ALL.to_vec());
-            MonitorWebhookOptions { url, headers: None, metadata: None, events }
+            MonitorWebhookOptions { url, headers: None, metadata: None, events, statuses: None }
         }
-        MonitorWebhook::Options(MonitorWebhookOptions { url, headers, metadata, events }) => {
+        MonitorWebhook::Options(MonitorWebhookOptions { url, headers, metadata, events, statuses }) => {
             check_headers(report, &path.key("headers"), headers.clone().unwrap_or_default());
             check_metadata(report, &path.key("metadata"), to_object(metadata.as_ref()));
             let events = Some(selected_events(report, events, &MonitorEventKind::ALL));
-            MonitorWebhookOptions { url: check_url(report, &path.key("url"), url), headers, metadata, events }
+            let url = check_url(report, &path.key("url"), url);
+            if let Some(statuses) = &statuses {
+                channel::check_not_empty(report, &path.key("statuses"), statuses);
+            }
+            MonitorWebhookOptions { url, headers, metadata, events, statuses }
         }
     }
 }
@@ -37,7 +42,7 @@ fn check_url(report: &mut Report, path: &Path<'_>, url: String) -> String {
 
 /// Returns the plan of a checked webhook. `None` means that the report has a violation.
 pub(super) fn plan(report: &mut Report, webhook: &MonitorWebhookOptions) -> Option<MonitorWebhookPlan> {
-    let MonitorWebhookOptions { url, headers, metadata, events } = webhook.clone();
+    let MonitorWebhookOptions { url, headers, metadata, events, statuses: _ } = webhook.clone();
     let events = selected_events(report, events, &MonitorEventKind::ALL);
     let metadata = Some(to_object(metadata.as_ref()));
     WebhookPlan::from_options(report, Options { url, headers, metadata, events })

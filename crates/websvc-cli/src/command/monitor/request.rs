@@ -2,7 +2,8 @@
 
 use websvc::types::monitor::{
     CrawlTarget, CreateMonitorRequest, EmailNotification, MonitorNotification, MonitorRequestSchedule,
-    MonitorTarget, MonitorWebhook, ScrapeTarget, SearchTarget, SlackNotification, UpdateMonitorRequest,
+    MonitorTarget, MonitorWebhook, NotificationChannel, ScrapeTarget, SearchTarget, SlackNotification,
+    UpdateMonitorRequest,
 };
 
 use crate::args::{CreateMonitor, EditMonitor, MonitorSettings, ScheduleArgs};
@@ -10,7 +11,7 @@ use crate::args::{CreateMonitor, EditMonitor, MonitorSettings, ScheduleArgs};
 /// Returns the request that creates a monitor.
 pub(super) fn create_request(arguments: CreateMonitor) -> CreateMonitorRequest {
     let CreateMonitor { name, schedule, urls, crawl, searches, settings } = arguments;
-    let MonitorSettings { goal, webhook, emails, email_diffs, slack, retention } = settings;
+    let MonitorSettings { goal, webhook, emails, email_diffs, slack, channels, retention } = settings;
     let mut targets = Vec::new();
     if !urls.is_empty() {
         targets.push(MonitorTarget::Scrape(ScrapeTarget { urls, ..ScrapeTarget::default() }));
@@ -26,7 +27,11 @@ pub(super) fn create_request(arguments: CreateMonitor) -> CreateMonitorRequest {
         schedule: schedule_request(schedule),
         targets,
         webhook: webhook.map(MonitorWebhook::Url),
-        notification: notification(email(emails, email_diffs), slack.map(enabled_slack)),
+        notification: notification(MonitorNotification {
+            email: email(emails, email_diffs),
+            slack: slack.map(enabled_slack),
+            channels: (!channels.is_empty()).then(|| channel_list(channels)),
+        }),
         retention_days: retention,
         goal,
         ..CreateMonitorRequest::default()
@@ -35,18 +40,20 @@ pub(super) fn create_request(arguments: CreateMonitor) -> CreateMonitorRequest {
 
 /// Returns the ID of a monitor, and the request that changes it.
 pub(super) fn update_request(arguments: EditMonitor) -> (String, UpdateMonitorRequest) {
-    let EditMonitor { id, name, schedule, settings, no_goal, no_webhook, no_email, no_slack } = arguments;
-    let MonitorSettings { goal, webhook, emails, email_diffs, slack, retention } = settings;
+    let EditMonitor { id, name, schedule, settings, no_goal, no_webhook, no_email, no_slack, no_notify } =
+        arguments;
+    let MonitorSettings { goal, webhook, emails, email_diffs, slack, channels, retention } = settings;
     let schedule = schedule_request(schedule);
     let no_emails = EmailNotification { enabled: Some(false), ..EmailNotification::default() };
     let no_messages = SlackNotification { enabled: Some(false), ..SlackNotification::default() };
     let email = email(emails, email_diffs).or(no_email.then_some(no_emails));
     let slack = slack.map(enabled_slack).or(no_slack.then_some(no_messages));
+    let channels = (no_notify || !channels.is_empty()).then(|| channel_list(channels));
     let request = UpdateMonitorRequest {
         name,
         schedule: (schedule != MonitorRequestSchedule::default()).then_some(schedule),
         webhook: webhook.map(|url| Some(MonitorWebhook::Url(url))).or(no_webhook.then_some(None)),
-        notification: notification(email, slack),
+        notification: notification(MonitorNotification { email, slack, channels }),
         retention_days: retention,
         goal: goal.map(Some).or(no_goal.then_some(None)),
         ..UpdateMonitorRequest::default()
@@ -63,6 +70,7 @@ fn email(recipients: Vec<String>, has_diffs: bool) -> Option<EmailNotification> 
         enabled: Some(true),
         recipients: Some(recipients),
         include_diffs: has_diffs.then_some(true),
+        statuses: None,
     })
 }
 
@@ -70,12 +78,13 @@ fn enabled_slack(url: String) -> SlackNotification {
     SlackNotification { enabled: Some(true), webhook_url: Some(url), ..SlackNotification::default() }
 }
 
+fn channel_list(urls: Vec<String>) -> Vec<NotificationChannel> {
+    urls.into_iter().map(|url| NotificationChannel { url, ..NotificationChannel::default() }).collect()
+}
+
 /// Returns the notifications, if there are any.
-fn notification(
-    email: Option<EmailNotification>,
-    slack: Option<SlackNotification>,
-) -> Option<MonitorNotification> {
-    (email.is_some() || slack.is_some()).then_some(MonitorNotification { email, slack })
+fn notification(notification: MonitorNotification) -> Option<MonitorNotification> {
+    (notification != MonitorNotification::default()).then_some(notification)
 }
 
 #[cfg(test)]

@@ -101,7 +101,12 @@ fn notification_lines(notification: &Value) -> impl Iterator<Item = String> {
         let url = slack["webhookUrl"].as_str().map(redact_url);
         field("Slack", &printable(url.as_deref().unwrap_or(channel)))
     });
-    email.into_iter().chain(slack)
+    let channels = notification["channels"].as_array().into_iter().flatten().map(|channel| {
+        // The rest of the URL is a secret.
+        let url = channel["url"].as_str().unwrap_or_default();
+        field("Channel", &printable(url.split("://").next().unwrap_or_default()))
+    });
+    email.into_iter().chain(slack).chain(channels)
 }
 
 fn field(name: &str, value: &str) -> String {

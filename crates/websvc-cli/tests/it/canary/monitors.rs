@@ -15,6 +15,12 @@ pub(super) fn monitor_attacks(operation: &str, internal: &str) -> Vec<Value> {
     if operation.contains(" /v2/monitor/email/") {
         return vec![json!({"token": internal}), json!({"token": "0123456789abcdef", "webhook": internal})];
     }
+    // The same address in the form of a channel.
+    let channel = internal.replacen("http://", "json://", 1);
+    if operation == "post /v2/monitor/notification/test" {
+        let gotify = internal.replacen("http://", "gotify://", 1);
+        return [internal, &channel, &gotify].map(|url| json!({ "url": url })).to_vec();
+    }
     if operation != "post /v2/monitor" {
         let target = json!({"type": "scrape", "urls": [internal]});
         return vec![json!({"webhook": internal, "targets": [target]}), json!({"origin": internal})];
@@ -24,6 +30,8 @@ pub(super) fn monitor_attacks(operation: &str, internal: &str) -> Vec<Value> {
     webhook["webhook"] = json!(internal);
     let mut slack = monitor(json!({"type": "scrape", "urls": ["http://bait.test/"]}));
     slack["notification"] = json!({"slack": {"enabled": true, "webhookUrl": internal}});
+    let mut channels = monitor(json!({"type": "scrape", "urls": ["http://bait.test/"]}));
+    channels["notification"] = json!({"channels": [{"url": internal}, {"url": channel}]});
     vec![
         monitor(
             json!({"type": "scrape", "urls": [internal, "http://bait.test/moved", "http://bait.test/leads"]}),
@@ -35,6 +43,7 @@ pub(super) fn monitor_attacks(operation: &str, internal: &str) -> Vec<Value> {
         monitor(json!({"type": "search", "queries": ["inside", format!("site:{internal}")]})),
         webhook,
         slack,
+        channels,
     ]
 }
 

@@ -87,7 +87,7 @@ async fn monitor_is_created_run_paused_resumed_and_deleted() {
             fill(labelled("URLs"), "{TEA}");
             fill(labelled("Schedule"), "every 7 minutes");
             const error = await until("the error", () => labelled("Schedule").getAttribute("aria-invalid") && document.querySelector(".field-error").textContent);
-            fill(labelled("Schedule"), "every 30 minutes");
+            fill(labelled("Schedule"), "every 12 hours");
             fill(labelled("Time zone"), "Europe/Berlin");
             fill(labelled("Goal"), "Tell me when the price of Sencha changes.");
             const live = await until("the next runs", () => /Berlin/.test(document.querySelector(".live").textContent) && [...document.querySelector(".live").children].map((element) => element.textContent));
@@ -102,12 +102,12 @@ async fn monitor_is_created_run_paused_resumed_and_deleted() {
         .await;
     assert!(created["error"].as_str().unwrap().contains("7 must divide the 60 minutes"), "{created}");
     let live = created["live"].as_array().unwrap();
-    assert_eq!((&live[0], live.len()), (&json!("Every 30 minutes (Europe/Berlin)"), 5), "{created}");
-    assert_eq!(created["estimate"], json!("About 1,440 credits in 30 days, 1 for each check."));
+    assert_eq!((&live[0], live.len()), (&json!("Every 12 hours (Europe/Berlin)"), 5), "{created}");
+    assert_eq!(created["estimate"], json!("About 60 credits in 30 days, 1 for each check."));
     assert_eq!(created["status"], json!("Monitor <b>Tea prices</b> was created"));
     assert!(created["row"].as_str().unwrap().contains("1 new") && created["bold"] == json!(0), "{created}");
     let settings = created["settings"].as_str().unwrap();
-    for part in [TEA, "*/30 * * * *", "Tell me when the price", "Atom feed", "30 days"] {
+    for part in [TEA, "0 */12 * * *", "Tell me when the price", "Atom feed", "30 days"] {
         assert!(settings.contains(part), "{part}: {settings}");
     }
     let ended = dashboard
@@ -137,7 +137,7 @@ async fn monitor_is_created_run_paused_resumed_and_deleted() {
     assert_eq!(paused["run"], json!(false), "{ended}");
     assert!(paused["metrics"].as_str().unwrap().contains("the monitor is paused"), "{ended}");
     let listed = ended["listed"].as_array().unwrap();
-    assert_eq!(listed[..4], ["<b>Tea prices</b>", TEA, "Every 30 minutes (Europe/Berlin)", "-"], "{ended}");
+    assert_eq!(listed[..4], ["<b>Tea prices</b>", TEA, "Every 12 hours (Europe/Berlin)", "-"], "{ended}");
     assert!(listed[4].as_str().unwrap().starts_with("1 new") && listed[5] == "paused", "{ended}");
     assert!(ended["next"].as_str().unwrap().starts_with("in "), "{ended}");
     assert_eq!(dashboard.service.get("/v2/monitor").await.body["data"], json!([]));
@@ -320,11 +320,23 @@ async fn violations_are_shown_at_their_fields_and_an_edit_keeps_other_options() 
     let target = json!({
         "type": "scrape", "urls": [TEA],
         "scrapeOptions": { "mobile": true, "includeTags": ["main"], "formats": ["markdown", "links"] },
+        "ignoreLines": ["^Views"],
+        "conditions": [{ "contains": "euros", "within": "added" }, { "number": "costs \\d+", "below": 10.5 }],
     });
-    let webhook = json!({ "url": "http://shop.test/hook?token=hidden", "headers": { "x-shop": "tea" } });
+    let webhook = json!({
+        "url": "http://shop.test/hook?token=hidden", "headers": { "x-shop": "tea" }, "statuses": ["changed"],
+    });
+    let channel =
+        json!({ "url": "json://shop.test/in", "statuses": ["error"], "template": { "text": "{{title}}" } });
+    let notification = json!({
+        "slack": { "enabled": true, "webhookUrl": "http://shop.test/slack", "statuses": ["new"] },
+        "channels": [channel],
+    });
     let site = json!({ "type": "crawl", "url": "http://shop.test/", "crawlOptions": { "limit": 7, "sitemap": "skip" } });
     let monitor = dashboard
-        .create_monitor(json!({ "targets": [target, site], "webhook": webhook, "retentionDays": 90 }))
+        .create_monitor(json!({
+            "targets": [target, site], "webhook": webhook, "notification": notification, "retentionDays": 90,
+        }))
         .await;
     let before = dashboard.service.get(&monitor).await.body["data"].clone();
     let found = dashboard
@@ -367,4 +379,44 @@ async fn violations_are_shown_at_their_fields_and_an_edit_keeps_other_options() 
         after[field] = before[field].clone();
     }
     assert_eq!(after, before);
+}
+
+#[tokio::test]
+async fn conditions_and_channels_are_set_in_the_form() {
+    let Some(dashboard) = start().await else { return };
+    dashboard.set_tea(&["Sencha costs 12 euros."]);
+    let found = dashboard
+        .run_signed_in(&format!(
+            r##"{TOOLS}
+            location.hash = "#/monitors/new";
+            await heading("New monitor");
+            fill(labelled("Name"), "Rules");
+            fill(labelled("URLs"), "{TEA}");
+            fill(labelled("Schedule"), "daily");
+            document.querySelector("summary + .field").closest("details").open = true;
+            fill(labelled("Lines to ignore"), "^Views");
+            button("Add condition").click();
+            labelled("Condition").value = "number";
+            labelled("Condition").dispatchEvent(new Event("change"));
+            fill(labelled("Words, pattern or path"), "costs (");
+            fill(labelled("Below"), "10");
+            fill(labelled("Channels"), "json://shop.test/tea");
+            button("Send a test to the channels").click();
+            const tested = await until("the test", () => texts("[role=status] p").find((text) => text.startsWith("json:")));
+            document.querySelector("form").requestSubmit();
+            const error = await until("the error", () => document.querySelector(".field-error")?.textContent);
+            fill(labelled("Words, pattern or path"), "costs \\d+");
+            document.querySelector("form").requestSubmit();
+            await heading("Rules");
+            return {{ tested, error, settings: document.querySelector("[aria-label=Settings]").textContent }};
+            "##
+        ))
+        .await;
+    assert!(found["error"].as_str().unwrap().contains("not a regular expression"), "{found}");
+    assert_eq!(found["tested"], json!("json: the test message was accepted"));
+    let stored = dashboard.service.get("/v2/monitor").await.body["data"][0].clone();
+    assert_eq!(stored["targets"][0]["ignoreLines"], json!(["^Views"]));
+    assert_eq!(stored["targets"][0]["conditions"], json!([{ "number": "costs \\d+", "below": 10.0 }]));
+    assert_eq!(stored["notification"]["channels"], json!([{ "url": "json://shop.test/tea" }]));
+    assert!(found["settings"].as_str().unwrap().contains("json"), "{found}");
 }

@@ -78,7 +78,7 @@ async fn failed_slack_message_appears_in_the_notification_status() {
         let count = || test.world.requests().into_iter().filter(|request| request.url == url).count();
         until("all attempts are made", || count() == requests).await;
     }
-    let failed = "websvc_monitor_messages_total{kind=\"slack\",outcome=\"failed\"} 2";
+    let failed = "websvc_monitor_messages_total{kind=\"channel\",outcome=\"failed\"} 2";
     tokio::time::timeout(super::TIMEOUT, async { while !metrics_have(&test.service, failed).await {} })
         .await
         .expect("both messages fail");

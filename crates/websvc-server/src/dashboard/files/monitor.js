@@ -63,6 +63,7 @@ function settingList(monitor, described) {
     ["Webhook", webhook ? el("span", {}, withoutSecrets(webhook.url), el("span", { class: "hint block" }, (webhook.events ?? []).join(", "))) : "none"],
     ["Email", emailText(notification?.email, monitor.emailRecipientSubscriptions ?? [])],
     ["Slack", notification?.slack?.enabled ? notification.slack.channelName ?? "on" : "off"],
+    ["Channels", notification?.channels?.length ? notification.channels.map(({ url }) => url.split("://")[0]).join(", ") : "none"],
     ["Feed", feedUrl ? el("span", { class: "badges" }, link(feedUrl, "Atom feed"), copyButton(() => new URL(feedUrl, location.href).href, "feed URL"), el("span", { class: "hint" }, "works without a key: keep its URL private")) : undefined],
     ["Retention", countText(retentionDays, "day")],
     ["Created", formatTime(monitor.createdAt)],

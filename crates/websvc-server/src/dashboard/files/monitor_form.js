@@ -225,7 +225,7 @@ function judgeFields(monitor) {
 
 function notificationFields(monitor) {
   const { url: hookUrl, events: hookEvents, ...hookOptions } = monitor?.webhook ?? {};
-  const { email: oldEmail, slack: oldSlack } = monitor?.notification ?? {};
+  const { email: oldEmail, slack: oldSlack, channels: oldChannels } = monitor?.notification ?? {};
   const url = el("input", { type: "text", inputmode: "url", spellcheck: "false", autocomplete: "off", value: hookUrl ?? "", placeholder: "https://hooks.example.net/websvc" });
   const events = checkboxGroup("Webhook events", EVENTS, hookEvents ?? EVENTS);
   const email = el("input", { type: "checkbox", checked: oldEmail?.enabled === true });
@@ -234,24 +234,53 @@ function notificationFields(monitor) {
   const readEmail = () => {
     const addresses = linesOf(recipients.value);
     const isUsed = oldEmail || email.checked || addresses.length;
-    return isUsed ? { enabled: email.checked, recipients: addresses, includeDiffs: diffs.checked } : undefined;
+    return isUsed ? { ...oldEmail, enabled: email.checked, recipients: addresses, includeDiffs: diffs.checked } : undefined;
   };
   const slackUrl = el("input", { type: "text", inputmode: "url", spellcheck: "false", autocomplete: "off", value: oldSlack?.webhookUrl ?? "" });
   const slack = el("input", { type: "checkbox", checked: oldSlack?.enabled === true });
   const readSlack = () => (oldSlack || slack.checked || slackUrl.value.trim() ? { ...oldSlack, enabled: slack.checked, webhookUrl: slackUrl.value.trim() || undefined } : undefined);
+  const channels = el("textarea", { rows: 3, spellcheck: "false", autocomplete: "off", placeholder: "ntfy://tea-prices", value: (oldChannels ?? []).map((channel) => channel.url).join("\n") });
+  // A channel keeps its statuses and template, which have no field here.
+  const readChannels = () => linesOf(channels.value).map((text) => oldChannels?.find((channel) => channel.url === text) ?? { url: text });
+  const test = channelTest(readChannels);
   return {
     element: el("div", {},
       field("Webhook URL", url, Object.keys(hookOptions).length ? "Its headers and metadata stay as they are." : "Empty: no events."), events.group,
       field("Send emails", email), field("Email recipients", recipients, "One per line. Without any, nothing is sent."), field("Emails include the changes", diffs),
-      field("Send messages to Slack", slack), field("Slack webhook URL", slackUrl, "The URL of an incoming webhook.")),
+      field("Send messages to Slack", slack), field("Slack webhook URL", slackUrl, "The URL of an incoming webhook."),
+      field("Channels", channels, "One URL per line: ntfy, gotify, discord, tgram, slack, mmost, workflows (Teams), matrix, pover or json."), test),
     read: () => {
       const hook = url.value.trim();
       const [emailOptions, slackOptions] = [readEmail(), readSlack()];
+      const channelOptions = oldChannels || channels.value.trim() ? readChannels() : undefined;
       return {
         webhook: hook ? { ...hookOptions, url: hook, events: events.read() } : null,
-        notification: emailOptions || slackOptions ? { email: emailOptions, slack: slackOptions } : undefined,
+        notification: emailOptions || slackOptions || channelOptions ? { email: emailOptions, slack: slackOptions, channels: channelOptions } : undefined,
       };
     },
-    controls: [["/webhook", url], ["/webhook/events", events.group.querySelector("input")], ["/notification/email/recipients", recipients], ["/notification/email", email], ["/notification/slack/webhookUrl", slackUrl], ["/notification/slack", slack]],
+    controls: [["/webhook", url], ["/webhook/events", events.group.querySelector("input")], ["/notification/email/recipients", recipients], ["/notification/email", email], ["/notification/slack/webhookUrl", slackUrl], ["/notification/slack", slack], ["/notification/channels", channels]],
   };
+}
+
+/** Returns a button that sends a test message to each channel, with the outcomes. */
+function channelTest(readChannels) {
+  const results = el("div", { role: "status" });
+  const send = async (channel) => {
+    const name = channel.url.split("://")[0];
+    try {
+      const { success, service, error } = await request("POST", "/v2/monitor/notification/test", { url: channel.url, template: channel.template });
+      return success ? `${service}: the test message was accepted` : `${service}: ${error}`;
+    } catch (error) {
+      return `${name}: ${error.message}`;
+    }
+  };
+  const button = el("button", { type: "button", onclick: async () => {
+    button.disabled = true;
+    const texts = [];
+    // One after the other, because each is a request of the team.
+    for (const channel of readChannels()) texts.push(await send(channel));
+    results.replaceChildren(...(texts.length ? texts : ["Enter the URL of a channel first."]).map((text) => el("p", {}, text)));
+    button.disabled = false;
+  } }, "Send a test to the channels");
+  return el("div", {}, button, results);
 }

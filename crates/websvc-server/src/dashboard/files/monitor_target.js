@@ -1,6 +1,7 @@
 // The fields of one target of a monitor: pages, a site or searches.
 
 import { el, field } from "./dom.js";
+import { changeRules } from "./monitor_rules.js";
 
 const KINDS = [["scrape", "Pages"], ["crawl", "Site"], ["search", "Search"]];
 const WINDOWS = [["5m", "5 minutes"], ["15m", "15 minutes"], ["1h", "an hour"], ["6h", "6 hours"], ["24h", "a day"], ["7d", "a week"]];
@@ -78,30 +79,32 @@ function scrapeFields(options = {}) {
   return { element: el("div", {}, Object.assign(field("Compare", comparison, "The part of a page whose changes are reported."), { className: "field half" }), data, details), read, controls };
 }
 
-function pageFields(target) {
+function pageFields(target, onChange) {
   const urls = lines(target.urls, { required: true, placeholder: "https://shop.example/tea" });
   const scrape = scrapeFields(target.scrapeOptions);
+  const rules = changeRules(target, onChange);
   return {
-    element: el("div", {}, field("URLs", urls, "One per line."), scrape.element),
-    read: () => compact({ urls: linesOf(urls.value), scrapeOptions: scrape.read() }),
-    controls: [["/urls", urls], ...scrape.controls],
+    element: el("div", {}, field("URLs", urls, "One per line."), scrape.element, rules.element),
+    read: () => compact({ urls: linesOf(urls.value), scrapeOptions: scrape.read(), ...rules.read() }),
+    controls: () => [["/urls", urls], ...scrape.controls, ...rules.controls()],
   };
 }
 
-function siteFields(target) {
+function siteFields(target, onChange) {
   const { limit, includePaths, excludePaths, ...others } = target.crawlOptions ?? {};
   const url = el("input", { type: "text", inputmode: "url", required: true, spellcheck: "false", value: target.url ?? "", placeholder: "https://project.example/releases/" });
   const max = el("input", { type: "number", min: 1, step: 1, value: limit ?? "", placeholder: "10000" });
   const [include, exclude] = [lines(includePaths, { rows: 2, placeholder: "^/releases/" }), lines(excludePaths, { rows: 2 })];
   const scrape = scrapeFields(target.scrapeOptions);
+  const rules = changeRules(target, onChange);
   return {
     element: el("div", {}, el("div", { class: "row" }, field("Start URL", url), Object.assign(field("Pages at most", max), { className: "field short" })),
-      el("div", { class: "row" }, field("Only paths that match", include, "Regular expressions, one per line."), field("No paths that match", exclude, "Regular expressions, one per line.")), scrape.element),
+      el("div", { class: "row" }, field("Only paths that match", include, "Regular expressions, one per line."), field("No paths that match", exclude, "Regular expressions, one per line.")), scrape.element, rules.element),
     read: () => {
       const crawlOptions = compact({ ...others, limit: max.value === "" ? undefined : Number(max.value), includePaths: linesOf(include.value), excludePaths: linesOf(exclude.value) });
-      return compact({ url: url.value.trim(), crawlOptions: Object.keys(crawlOptions).length ? crawlOptions : undefined, scrapeOptions: scrape.read() });
+      return compact({ url: url.value.trim(), crawlOptions: Object.keys(crawlOptions).length ? crawlOptions : undefined, scrapeOptions: scrape.read(), ...rules.read() });
     },
-    controls: [["/url", url], ["/crawlOptions/limit", max], ["/crawlOptions/includePaths", include], ["/crawlOptions/excludePaths", exclude], ...scrape.controls],
+    controls: () => [["/url", url], ["/crawlOptions/limit", max], ["/crawlOptions/includePaths", include], ["/crawlOptions/excludePaths", exclude], ...scrape.controls, ...rules.controls()],
   };
 }
 
@@ -115,7 +118,7 @@ function searchFields(target) {
       el("div", { class: "row" }, field("Age of the results at most", window), field("Results at most", max)),
       el("div", { class: "row" }, field("Only these domains", include, "One per line."), field("None of these domains", exclude, "One per line."))),
     read: () => compact({ queries: linesOf(queries.value), searchWindow: window.value, maxResults: max.value === "" ? undefined : Number(max.value), includeDomains: linesOf(include.value), excludeDomains: linesOf(exclude.value) }),
-    controls: [["/queries", queries], ["/searchWindow", window], ["/maxResults", max], ["/includeDomains", include], ["/excludeDomains", exclude]],
+    controls: () => [["/queries", queries], ["/searchWindow", window], ["/maxResults", max], ["/includeDomains", include], ["/excludeDomains", exclude]],
   };
 }
 
@@ -131,7 +134,7 @@ export function targetFields(target, onRemove, onChange) {
   let fields;
   const update = () => {
     // The fields of the type with which the monitor was stored are filled in.
-    fields = FIELDS[kind.value](kind.value === target.type ? target : {});
+    fields = FIELDS[kind.value](kind.value === target.type ? target : {}, onChange);
     body.replaceChildren(fields.element);
   };
   kind.addEventListener("change", () => { update(); onChange(); });
@@ -143,6 +146,6 @@ export function targetFields(target, onRemove, onChange) {
     first: kind,
     // Without its ID, all pages of a target are new. One of another type has nothing to compare with.
     read: () => compact({ type: kind.value, id: kind.value === target.type ? target.id : undefined, ...fields.read() }),
-    controls: () => [...fields.controls, ["/type", kind]],
+    controls: () => [...fields.controls(), ["/type", kind]],
   };
 }

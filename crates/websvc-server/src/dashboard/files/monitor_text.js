@@ -101,7 +101,9 @@ export function withoutSecrets(url) {
 /** Returns the outcomes of the notifications of a check, each with a kind of badge and a text. */
 export function notificationResults(status) {
   const results = [];
-  for (const [channel, delivery] of Object.entries(status ?? {})) {
+  const { channels = [], ...single } = status ?? {};
+  const deliveries = [...Object.entries(single), ...channels.map((delivery) => [delivery.service, delivery])];
+  for (const [channel, delivery] of deliveries) {
     if (!delivery || typeof delivery !== "object") continue;
     const name = { webhook: "Webhook", email: "Email", slack: "Slack" }[channel] ?? channel;
     const amount = channel === "webhook" ? `${formatCount(delivery.delivered ?? 0)} delivered` : "sent";

@@ -13,7 +13,7 @@ use crate::support::Expected;
 
 /// Checks that a body with these changes has exactly these violations, and returns their messages.
 #[track_caller]
-fn reject(changes: &Value, expected: Expected<'_>) -> Vec<String> {
+pub(super) fn reject(changes: &Value, expected: Expected<'_>) -> Vec<String> {
     rejected(create(&body(changes)), expected)
 }
 
@@ -355,45 +355,6 @@ fn webhook_is_expanded_and_checked() {
         (json!({ "url": url, "events": ["page"] }), "/webhook/events/0", UnknownValue),
     ] {
         reject(&json!({ "webhook": webhook }), &[(path, code)]);
-    }
-}
-
-#[test]
-fn notifications_are_checked_and_get_defaults() {
-    let notification = |notification: Value| {
-        let definition = accepted(&body(&json!({ "notification": notification })));
-        serde_json::to_value(definition.notification.as_ref()).unwrap()
-    };
-    assert_eq!(notification(json!({})), json!({}));
-    // The official Python client sends an empty list of recipients if there are none.
-    assert_eq!(
-        notification(json!({ "email": { "enabled": true, "recipients": [] } })),
-        json!({ "email": { "enabled": true, "recipients": [], "includeDiffs": false } })
-    );
-    assert_eq!(
-        notification(
-            json!({ "email": { "recipients": ["Anna@TEA.test", "Anna@tea.test"], "includeDiffs": true } })
-        ),
-        json!({ "email": { "enabled": false, "recipients": ["Anna@tea.test"], "includeDiffs": true } })
-    );
-    assert_eq!(
-        notification(json!({ "slack": { "enabled": true, "channelId": "C1", "channelName": "tea" } })),
-        json!({ "slack": { "enabled": true, "channelId": "C1", "channelName": "tea" } })
-    );
-    notification(json!({ "slack": { "enabled": true, "webhookUrl": "https://hooks.test/" } }));
-    let addresses = |count: usize| (0..count).map(|index| format!("a{index}@tea.test")).collect::<Vec<_>>();
-    notification(json!({ "email": { "recipients": addresses(25) } }));
-    for (notification, path, code) in [
-        (json!({ "email": { "recipients": addresses(26) } }), "/email/recipients", TooLong),
-        (json!({ "email": { "recipients": ["a@tea.test", "anna"] } }), "/email/recipients/1", InvalidFormat),
-        (json!({ "email": { "recipients": "a@tea.test" } }), "/email/recipients", InvalidType),
-        (json!({ "slack": { "enabled": true } }), "/slack/channelId", Missing),
-        (json!({ "slack": { "channelId": "c".repeat(65) } }), "/slack/channelId", TooLong),
-        (json!({ "slack": { "channelName": "c".repeat(129) } }), "/slack/channelName", TooLong),
-        (json!({ "slack": { "webhookUrl": "hooks" } }), "/slack/webhookUrl", InvalidFormat),
-        (json!({ "slack": { "webhookUrl": "" } }), "/slack/webhookUrl", TooShort),
-    ] {
-        reject(&json!({ "notification": notification }), &[(&format!("/notification{path}"), code)]);
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tests of the rules of monitors.
 
 mod create;
+mod notification;
+mod page_rules;
 mod plan;
 mod update;
 
