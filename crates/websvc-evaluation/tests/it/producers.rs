@@ -8,9 +8,9 @@ mod structure;
 use score::{Content, MEASURES, Total};
 
 /// The scores in the order of [`MEASURES`]. Raise a value if the reader becomes better.
-const RECORDED: [f64; 8] = [0.0; 8];
+const RECORDED: [f64; 8] = [0.999, 0.995, 0.999, 0.956, 0.989, 0.978, 0.987, 1.0];
 /// The scores of the pictures of pages.
-const RECORDED_OF_SCANS: [f64; 8] = [1.1; 8];
+const RECORDED_OF_SCANS: [f64; 8] = [0.990, 0.959, 1.0, 0.687, 0.869, 0.937, 0.809, 0.0];
 
 #[test]
 fn scores_of_the_producers_do_not_fall() {
