@@ -56,7 +56,7 @@ fn is_written_apart(left: &Segment, right: &Segment) -> bool {
 /// the runs on their left.
 fn column_edges(runs: &[Segment]) -> Vec<f32> {
     let mut edges: Vec<f32> = Vec::new();
-    for row in runs.chunk_by(|a, b| is_same_row(a, b)) {
+    for row in runs.chunk_by(is_same_row) {
         let mut row: Vec<&Segment> = row.iter().collect();
         row.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
         let apart = row.windows(2).filter(|pair| is_written_apart(pair[0], pair[1]));
