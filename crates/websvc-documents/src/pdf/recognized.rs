@@ -231,7 +231,9 @@ mod tests {
     /// The boxes are those of a scan: "a" is narrower than its letter, so that all lines have a gap behind it.
     #[test]
     fn line_of_text_above_a_table_is_not_a_row_of_it() {
-        let lines: [(u32, u32, &[(u32, u32, &str)]); 6] = [
+        /// The left edge, the width and the text of a word.
+        type Boxed = (u32, u32, &'static str);
+        let lines: [(u32, u32, &[Boxed]); 6] = [
             (
                 1,
                 323,
