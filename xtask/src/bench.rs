@@ -2,6 +2,7 @@
 
 pub(crate) mod browser;
 mod data;
+pub(crate) mod documents;
 pub(crate) mod extraction;
 mod peer;
 

@@ -55,6 +55,7 @@ const USAGE: &str = "usage: cargo xtask TASK
                sessions: browser sessions, their start, clicks and memory;
                monitors: 100 checks per minute with 100 and with 10,000 monitors;
                extraction: on pages with known main content, against dom_smoothie;
+               documents: on PDF files of many producers with known content, against other programs;
                browser: JavaScript rendering, against Chromium alone and Playwright)
   eval agent   run the tasks of the agent, which have known answers
                (by default with a scripted oracle; --llm URL --model NAME [--key-env VARIABLE]: with a model;
@@ -101,6 +102,7 @@ fn run(arguments: &[&str]) -> Result {
         ["corpus"] => corpus::run(),
         ["bench"] => bench::run(),
         ["bench", "browser"] => bench::browser::run(),
+        ["bench", "documents"] => bench::documents::run(),
         ["bench", "extraction"] => bench::extraction::run(),
         ["bench", "access"] => bench::run_access(),
         ["bench", "crawl"] => bench::run_crawl(),

@@ -41,6 +41,10 @@ pub(crate) const LOADERS_VARIABLE: &str = "WEBSVC_TEST_LOADERS";
 const LOADERS: &[&str] =
     &["langchain-firecrawl==0.1.0", "langchain-community==0.4.2", "llama-index-readers-web==0.7.0"];
 
+/// Programs that read PDF files, to compare with.
+const PDF_READERS: &[&str] =
+    &["pymupdf4llm==2.0", "pymupdf==2.0", "pdfplumber==0.11.10", "markitdown[pdf]==0.1.9"];
+
 /// Packages that test and validate the OpenAPI document.
 const OPENAPI_TOOLS: &[&str] = &["schemathesis==4.32.5", "openapi-spec-validator==0.9.0"];
 
@@ -72,6 +76,13 @@ pub(crate) fn prepare_loaders() -> Result<PathBuf> {
     environment("loaders", probe, |pip| {
         install_sdk(pip)?;
         pip.install(LOADERS).map_err(|error| pip_failed(&LOADERS.join(" "), error.as_ref()))
+    })
+}
+
+/// Returns the interpreter of a virtual environment with programs that read PDF files. Creates it if it is missing.
+pub(crate) fn prepare_pdf_readers() -> Result<PathBuf> {
+    environment("pdf-readers", "import markitdown, pdfplumber, pymupdf4llm", |pip| {
+        pip.install(PDF_READERS).map_err(|error| pip_failed(&PDF_READERS.join(" "), error.as_ref()))
     })
 }
 

@@ -3,10 +3,21 @@
 use super::font::Style;
 use super::geometry::{Rect, median};
 use super::glyphs::Glyph;
-use super::list_marker::{ListMarker, label, leading_marker};
+use super::list_marker::{ListMarker, begins_note, label, leading_marker};
 use super::listing;
 use super::segment::Segment;
 use super::text::{Span, join, spans};
+
+/// The minimum number of lines that show the distance of the lines of paragraphs, or the right edge of a column.
+const MIN_RUNNING: usize = 4;
+/// The maximum distance of the right edges of justified lines, in points.
+const SAME_EDGE: f32 = 1.0;
+/// The minimum share of the widest line that the usual right edge of a column has.
+const MIN_COLUMN_SHARE: f32 = 0.6;
+/// The share of the width of a column above which a line is long.
+const LONG_LINE: f32 = 0.7;
+/// The minimum distance of the lines of different paragraphs, relative to the usual one.
+const PARAGRAPH_DISTANCE: f32 = 1.2;
 
 /// A block and its place.
 #[derive(Debug, Clone)]
@@ -155,17 +166,40 @@ pub(super) struct Column {
 
 impl Column {
     pub(super) fn new(link_offset: u32, lines: &[Line]) -> Self {
-        let area = Rect::around(lines.iter().map(|line| &line.area));
-        let distances = lines.windows(2).filter_map(|pair| {
+        let mut area = Rect::around(lines.iter().map(|line| &line.area));
+        let distance = |pair: &[Line]| {
             let distance = pair[1].y - pair[0].y;
             let size = pair[0].size.max(pair[1].size);
             (distance > size * 0.5 && distance < size * 2.5).then_some(distance)
-        });
+        };
         let size = median(lines.iter().map(|line| line.size)).unwrap_or(10.0);
-        let leading = median(distances).unwrap_or(size * 1.2);
+        // A heading above several columns is wider than its column.
+        let usual = usual_edge(lines.iter().map(|line| line.area.x1));
+        if let Some(right) = usual.filter(|right| *right > area.x0 + area.width() * MIN_COLUMN_SHARE) {
+            area.x1 = right;
+        }
+        // Items, rows and headings have other distances than the lines of a paragraph, which are long.
+        let is_long = |pair: &&[Line]| {
+            pair[0].area.x1 > area.x0 + area.width() * LONG_LINE && (pair[0].size - pair[1].size).abs() < 0.5
+        };
+        let running: Vec<f32> = lines.windows(2).filter(is_long).filter_map(distance).collect();
+        let distances = if running.len() >= MIN_RUNNING {
+            running
+        } else {
+            lines.windows(2).filter_map(distance).collect()
+        };
+        let leading = median(distances.into_iter()).unwrap_or(size * 1.2);
         let full = lines.iter().filter(|line| line.area.x1 > area.x1 - size * 0.5).count();
         Self { link_offset, area, size, leading, justified: full * 10 >= lines.len() * 5 && lines.len() > 4 }
     }
+}
+
+/// Returns the edge that at least a third of the lines share; `None` if there is none.
+fn usual_edge(edges: impl Iterator<Item = f32>) -> Option<f32> {
+    let mut edges: Vec<f32> = edges.collect();
+    edges.sort_by(f32::total_cmp);
+    let shared = edges.chunk_by(|a, b| b - a < SAME_EDGE).max_by_key(|shared| shared.len())?;
+    (shared.len() * 3 >= edges.len() && shared.len() >= MIN_RUNNING).then(|| shared[shared.len() - 1])
 }
 
 /// Groups the lines of a column into blocks, and appends them.
@@ -339,7 +373,7 @@ impl TextBuilder {
         // The lines of a heading have a larger distance than those of the text.
         let least = if em > column.size * 1.08 { em * 1.2 } else { em * 0.9 };
         let usual_leading = column.leading.max(least).min(em * 1.9);
-        if distance > usual_leading * 1.28 + 0.5 || distance < -em {
+        if distance > usual_leading * PARAGRAPH_DISTANCE + 0.5 || distance < -em {
             return true;
         }
         if (line.size - self.last.size).abs() > 0.08 * self.last.size {
@@ -351,7 +385,9 @@ impl TextBuilder {
         if leading_marker(&line.glyphs).0.is_some() && self.marker_begins_item(line, column) {
             return true;
         }
-        self.indent_begins_block(line, column) || self.sentence_ends_block(column)
+        begins_note(&line.glyphs)
+            || self.indent_begins_block(line, column)
+            || self.sentence_ends_block(column)
     }
 
     /// Returns whether a marker at the start of a line begins a list item and is not a number in running text.

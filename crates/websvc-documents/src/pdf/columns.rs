@@ -6,8 +6,13 @@ use super::segment::Segment;
 
 /// The minimum width of the white space between columns, in ems.
 const MIN_GUTTER: f32 = 0.35;
+/// The shares of the largest amount of text over a point up to which a point is in a gutter: lines across all columns
+/// cross it. A column with few lines has less text than the first share.
+const GUTTER_COVERAGES: [f32; 2] = [0.25, 0.04];
 /// The minimum number of lines of a column of text.
 const MIN_LINES: usize = 4;
+/// The minimum number of lines of a column whose text is in the file after that of the column on its left.
+const MIN_LINES_IN_ORDER: usize = 2;
 /// The minimum number of lines of the longest pair of columns. Without such a pair, a page has columns only if their
 /// sentences continue from line to line.
 const MIN_CERTAIN_LINES: usize = 7;
@@ -87,25 +92,29 @@ fn find_gutter(segments: &[Segment]) -> Option<Gutter> {
         *value = sum;
     }
     let total: f32 = segments.iter().map(|segment| segment.size).sum();
-    let mut best: Option<(f32, Gutter)> = None;
-    let max_coverage = coverage.iter().copied().fold(0.0, f32::max) * 0.25;
+    let most = coverage.iter().copied().fold(0.0, f32::max);
+    let strips = GUTTER_COVERAGES.iter().flat_map(|share| uncovered(&coverage[..bins], most * share));
+    let gutters = strips.map(|(from, to)| Gutter { x0: area.x0 + from as f32, x1: area.x0 + to as f32 });
+    let scored = gutters.filter_map(|gutter| Some((score(segments, &gutter, size, total)?, gutter)));
+    let best = scored.reduce(|best, other| if other.0 > best.0 { other } else { best });
+    best.map(|(_, gutter)| gutter)
+}
+
+/// Returns the ranges with at most this amount of text that end before the right edge.
+fn uncovered(coverage: &[f32], most: f32) -> Vec<(usize, usize)> {
+    let mut ranges = Vec::new();
     let mut start = None;
-    for (x, amount) in coverage.iter().enumerate().take(bins) {
-        match (*amount <= max_coverage, start) {
+    for (x, amount) in coverage.iter().enumerate() {
+        match (*amount <= most, start) {
             (true, None) => start = Some(x),
             (false, Some(from)) => {
                 start = None;
-                let gutter = Gutter { x0: area.x0 + from as f32, x1: area.x0 + x as f32 };
-                if let Some(score) = score(segments, &gutter, size, total)
-                    && best.is_none_or(|(best_score, _)| score > best_score)
-                {
-                    best = Some((score, gutter));
-                }
+                ranges.push((from, x));
             }
             _ => {}
         }
     }
-    best.map(|(_, gutter)| gutter)
+    ranges
 }
 
 /// Returns the amount of text on the smaller side of a strip; `None` if the strip does not separate columns.
@@ -115,18 +124,23 @@ fn score(segments: &[Segment], gutter: &Gutter, size: f32, total: f32) -> Option
     }
     let (mut left, mut right, mut crossing) = (0.0, 0.0, 0.0);
     let (mut left_x1, mut right_x0) = (f32::NEG_INFINITY, f32::INFINITY);
+    let (mut last_left, mut first_right) = (0, usize::MAX);
     for segment in segments {
         if gutter.is_crossed_by(&segment.area) {
             crossing += segment.size;
         } else if gutter.is_left(&segment.area) {
             left += segment.size;
             left_x1 = left_x1.max(segment.area.x1);
+            last_left = last_left.max(segment.order);
         } else {
             right += segment.size;
             right_x0 = right_x0.min(segment.area.x0);
+            first_right = first_right.min(segment.order);
         }
     }
-    let has_enough_text = left.min(right) >= size * MIN_LINES as f32 && crossing < total * 0.5;
+    // The file states the order of columns if it has the right side after the left one.
+    let min_lines = if last_left < first_right { MIN_LINES_IN_ORDER } else { MIN_LINES };
+    let has_enough_text = left.min(right) >= size * min_lines as f32 && crossing < total * 0.5;
     (has_enough_text && right_x0 - left_x1 >= size * MIN_GUTTER).then_some(left.min(right))
 }
 

@@ -19,6 +19,7 @@ use super::links;
 use super::list_marker::ListMarker;
 use super::outline::Outline;
 use super::plausibility::{FontLetters, Readability};
+use super::right_to_left::Mirror;
 use super::segment::Segment;
 use super::structure::Structure;
 use super::tables;
@@ -226,11 +227,16 @@ impl DocumentReader {
         for (index, mut direction) in page.directions.into_iter().enumerate() {
             self.text_bytes += direction.iter().map(|segment| segment.glyphs.len()).sum::<usize>();
             // The rules belong to the text of the main direction.
-            let rules = if index == 0 { page.content.shapes.rules.as_slice() } else { &[] };
-            let grids = tables::extract_grids(&mut direction, rules);
-            for column in columns::in_reading_order(direction, rules) {
+            let mut rules = if index == 0 { page.content.shapes.rules.clone() } else { Vec::new() };
+            let mirror = Mirror::apply(&mut direction, width);
+            if let Some(mirror) = mirror {
+                rules = mirror.rules(&rules);
+            }
+            let first = self.blocks.len();
+            let grids = tables::extract_grids(&mut direction, &rules);
+            for column in columns::in_reading_order(direction, &rules) {
                 let start = self.blocks.len();
-                tables::column_blocks(column, rules, &grids, page.link_offset, &mut self.blocks);
+                tables::column_blocks(column, &rules, &grids, page.link_offset, &mut self.blocks);
                 if index > 0 || !page.is_upright {
                     self.blocks[start..].iter_mut().for_each(|block| block.area = None);
                 }
@@ -238,6 +244,9 @@ impl DocumentReader {
                     first.starts_column = true;
                 }
                 self.join_columns(start);
+            }
+            if let Some(mirror) = mirror {
+                mirror.restore(&mut self.blocks[first..]);
             }
         }
     }
@@ -295,7 +304,7 @@ impl DocumentReader {
 
 /// Turns numbered items that are in no sequence into text, such as a line of a sentence that begins with a number in
 /// parentheses. The first item of a list can have any number if the next one follows it.
-fn demote_lone_numbers(blocks: &mut [PlacedBlock]) {
+pub(super) fn demote_lone_numbers(blocks: &mut [PlacedBlock]) {
     let mut numbers: Vec<(usize, u32)> = Vec::new();
     for (index, placed) in blocks.iter().enumerate() {
         if let Block::Text(Text { marker: Some(ListMarker::Number(number)), .. }) = placed.block {
@@ -362,14 +371,14 @@ fn append(last: &mut PlacedBlock, next: PlacedBlock) -> Option<PlacedBlock> {
 }
 
 /// Returns whether a table at the start of a page continues the table at the end of the page before: its header is
-/// repeated, or the tables have the same columns and place.
+/// repeated, or the tables have the same columns and place. The rows that are left can be shorter than those before.
 fn continues_table(last: &Table, area: Option<Rect>, last_area: Option<Rect>, next: &Table) -> bool {
     let columns = |table: &Table| table.first().map_or(0, Vec::len);
     if columns(last) != columns(next) || columns(last) == 0 {
         return false;
     }
     let is_same_place = area.zip(last_area).is_some_and(|(next, last)| {
-        next.y0 < last.y0 && (next.x0 - last.x0).abs() < MAX_SHIFT && (next.x1 - last.x1).abs() < MAX_SHIFT
+        next.y0 < last.y0 && (next.x0 - last.x0).abs() < MAX_SHIFT && next.x1 < last.x1 + MAX_SHIFT
     });
     next.first() == last.first() || is_same_place
 }

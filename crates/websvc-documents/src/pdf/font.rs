@@ -181,15 +181,19 @@ fn style(dict: &Dict<'_>) -> Style {
     let starts_with = |parts: &[&str]| parts.iter().any(|part| name.starts_with(part));
     Style {
         bold: contains(&["bold", "black", "heavy", "demi", "-bd"])
+            // The bold fonts of the families that replace Times and Century Schoolbook in TeX and PostScript.
+            || ["-medi", "-mediital"].iter().any(|end| name.ends_with(end))
             || starts_with(&["cmbx", "cmb1", "sfbx", "sfrb", "cmssbx", "ecbx"])
             || flags & (1 << 18) != 0,
         italic: contains(&["ital", "obli", "slant"])
             || starts_with(&["cmti", "cmsl", "sfti", "sfsl", "ecti", "ecsl"])
             || flags & (1 << 6) != 0,
-        mono: contains(&["mono", "courier", "typewriter", "consol", "menlo", "inconsolata"])
-            || starts_with(&["cmtt", "cmsltt", "cmitt", "sftt", "ectt", "lmtt", "cmtcsc"])
-            || (flags & 1 != 0 && !starts_with(&["cm", "sf"]))
-            || has_equal_widths(dict, inner),
+        // The letters below a scan have the widths of its words, whatever the font states.
+        mono: !name.contains("glyphless")
+            && (contains(&["mono", "courier", "typewriter", "consol", "menlo", "inconsolata"])
+                || starts_with(&["cmtt", "cmsltt", "cmitt", "sftt", "ectt", "lmtt", "cmtcsc"])
+                || (flags & 1 != 0 && !starts_with(&["cm", "sf"]))
+                || has_equal_widths(dict, inner)),
         superscript: false,
     }
 }

@@ -3,6 +3,7 @@
 use super::font::Style;
 use super::geometry::Matrix;
 use super::graphics::Shapes;
+use super::right_to_left;
 use super::strings;
 
 /// A positioned character of a page.
@@ -133,16 +134,50 @@ fn rotate_point(x: f64, y: f64, rotation: u8, content: &PageContent) -> (f64, f6
 }
 
 /// Adds text in the area of one glyph, divided equally between its characters. The letters of a ligature share the area,
-/// too, so that the second of two equal letters does not look like the shadow of the first.
+/// too, so that the second of two equal letters does not look like the shadow of the first. The first letter of
+/// right-to-left text is on the right.
 pub(super) fn spread(glyphs: &mut Vec<Glyph>, text: &str, area: Glyph) {
-    let mut count = 0_u32;
-    text.chars().for_each(|character| strings::normalize(character, |_| count += 1));
-    let step = (area.x1 - area.x0) / count.max(1) as f32;
-    let mut x0 = area.x0;
+    let start = glyphs.len();
     for character in text.chars() {
-        strings::normalize(character, |character| {
-            glyphs.push(Glyph { character, x0, x1: x0 + step, ..area });
-            x0 += step;
-        });
+        strings::normalize(character, |character| glyphs.push(Glyph { character, ..area }));
+    }
+    let added = &mut glyphs[start..];
+    if added.len() > 1 && right_to_left::is_right_to_left(added) {
+        added.reverse();
+    }
+    let step = (area.x1 - area.x0) / added.len().max(1) as f32;
+    for (glyph, index) in added.iter_mut().zip(0_u16..) {
+        glyph.x0 = area.x0 + step * f32::from(index);
+        glyph.x1 = glyph.x0 + step;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_letter_of_a_right_to_left_ligature_is_on_the_right() {
+        let area = Glyph {
+            character: ' ',
+            x0: 0.0,
+            x1: 2.0,
+            y: 0.0,
+            size: 10.0,
+            style: Style::default(),
+            rotation: 0,
+            artifact: false,
+            link: 0,
+            font: 0,
+            mcid: None,
+        };
+        let letters = |text: &str| -> String {
+            let mut glyphs = Vec::new();
+            spread(&mut glyphs, text, area);
+            glyphs.sort_by(|a, b| a.x0.total_cmp(&b.x0));
+            glyphs.iter().map(|glyph| glyph.character).collect()
+        };
+        assert_eq!(letters("\u{644}\u{627}"), "\u{627}\u{644}");
+        assert_eq!(letters("fi"), "fi");
     }
 }

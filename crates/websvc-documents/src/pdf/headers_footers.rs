@@ -8,6 +8,9 @@ use super::segment::Segment;
 const EDGE_SHARE: f32 = 0.11;
 /// The share of the page height below which the last line can be a page number.
 const PAGE_NUMBER_SHARE: f32 = 0.8;
+/// The words before the numbers of pages.
+const PAGE_WORDS: [&str; 9] =
+    ["page", "seite", "página", "pagina", "side", "sida", "strona", "страница", "σελίδα"];
 /// The maximum number of rows of a header or footer.
 const MAX_ROWS: usize = 3;
 /// The minimum number of pages on which a row must repeat to be a header or footer.
@@ -77,8 +80,27 @@ fn page_number(page: u32, segments: &[Segment], height: f32) -> Option<usize> {
     let lowest = |a: &(usize, &Segment), b: &(usize, &Segment)| a.1.y.total_cmp(&b.1.y);
     let (index, segment) = segments.iter().enumerate().max_by(lowest)?;
     let is_alone = segments.iter().filter(|other| (other.y - segment.y).abs() < 3.0).count() == 1;
-    let is_number = segment.text().trim_matches(['-', '–', ' ']) == (page + 1).to_string();
+    let is_number = is_page_number(&segment.text(), page + 1);
     (is_alone && is_number && segment.y > height * PAGE_NUMBER_SHARE).then_some(index)
+}
+
+/// Returns whether a text is only the number of a page: "3", "- 3 -", "Page 3", "3 / 8" or "Page 3 of 8".
+fn is_page_number(text: &str, page: u32) -> bool {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text.split([' ', '/', '-', '–']).filter(|word| !word.is_empty()).collect();
+    let words = match words.as_slice() {
+        [first, rest @ ..] if PAGE_WORDS.contains(first) => rest,
+        words => words,
+    };
+    let number = |word: &str| word.parse::<u32>().ok();
+    match words {
+        [number_of_page] => number(number_of_page) == Some(page),
+        [number_of_page, total]
+        | [number_of_page, "of" | "von" | "de" | "sur" | "di" | "из" | "z", total] => {
+            number(number_of_page) == Some(page) && number(total).is_some_and(|total| total >= page)
+        }
+        _ => false,
+    }
 }
 
 /// Returns the rows at the top and at the bottom of a page, both from the edge inwards.

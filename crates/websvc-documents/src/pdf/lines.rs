@@ -5,26 +5,37 @@ use super::geometry::Rect;
 use super::glyphs::Glyph;
 use super::gutters::{self, Strip};
 use super::listing::{self, CellGrid};
+use super::right_to_left::{is_right_to_left, reverse_to_reading_order};
 use super::segment::Segment;
 
 /// The maximum gap within a segment, in ems.
 const SEGMENT_GAP: f32 = 1.15;
+/// The minimum width of a gutter that the order of the file shows, in ems.
+const MIN_GUTTER: f32 = 0.5;
+/// The maximum number of runs, such as exponents, from a run to the next one of the same line.
+const MAX_STEP: usize = 3;
+/// The minimum number of rows that show the left edge of a column, and the maximum distance of their edges, in points.
+const MIN_EDGE_ROWS: usize = 2;
+const SAME_EDGE: f32 = 1.0;
+/// The share of a space at its start in which a letter that is moved back hides the space.
+const COVERED_SPACE: f32 = 0.3;
 /// The minimum gap that is a space, in ems.
 const WORD_GAP: f32 = 0.16;
 
 /// Groups the glyphs of one text direction into segments.
 pub(super) fn segments(glyphs: &[Glyph]) -> Vec<Segment> {
     let mut runs = runs(glyphs);
+    runs.iter_mut().enumerate().for_each(|(order, run)| run.order = order);
     runs.sort_by(|a, b| a.y.total_cmp(&b.y));
+    let edges = column_edges(&runs);
     let strips = gutters::strips(&runs);
     if !strips.is_empty() {
         runs = runs.into_iter().flat_map(|run| split_at(run, &strips)).collect();
     }
-    let mut rows = Rows { strips, segments: Vec::new(), grids: Vec::new() };
+    let mut rows = Rows { strips, edges, segments: Vec::new(), grids: Vec::new() };
     let mut row: Vec<Segment> = Vec::new();
     for run in runs {
-        let same_row = row.last().is_some_and(|last| (run.y - last.y).abs() < 0.35 * run.size.min(last.size));
-        if !same_row {
+        if !row.last().is_some_and(|last| is_same_row(last, &run)) {
             rows.finish_row(&mut row);
         }
         row.push(run);
@@ -32,6 +43,32 @@ pub(super) fn segments(glyphs: &[Glyph]) -> Vec<Segment> {
     rows.finish_row(&mut row);
     listing::mark_listings(&mut rows.segments, &rows.grids);
     rows.segments
+}
+
+/// Returns whether runs that are next to each other in a row are far from each other in the file, and have a distance
+/// that can be a gutter: a producer that writes column by column.
+fn is_written_apart(left: &Segment, right: &Segment) -> bool {
+    let is_next = (left.order..=left.order + MAX_STEP).contains(&right.order);
+    !is_next && right.area.x0 - left.area.x1 > MIN_GUTTER * right.size
+}
+
+/// Returns the left edges of columns that are too short for a gutter: those of several runs that are written apart from
+/// the runs on their left.
+fn column_edges(runs: &[Segment]) -> Vec<f32> {
+    let mut edges: Vec<f32> = Vec::new();
+    for row in runs.chunk_by(is_same_row) {
+        let mut row: Vec<&Segment> = row.iter().collect();
+        row.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
+        let apart = row.windows(2).filter(|pair| is_written_apart(pair[0], pair[1]));
+        edges.extend(apart.map(|pair| pair[1].area.x0));
+    }
+    edges.sort_by(f32::total_cmp);
+    let shared = edges.chunk_by(|a, b| b - a < SAME_EDGE).filter(|shared| shared.len() >= MIN_EDGE_ROWS);
+    shared.map(|shared| shared[0]).collect()
+}
+
+fn is_same_row(a: &Segment, b: &Segment) -> bool {
+    (b.y - a.y).abs() < 0.35 * b.size.min(a.size)
 }
 
 /// Splits a run where a gutter crosses it.
@@ -123,6 +160,8 @@ fn trim(mut glyphs: Vec<Glyph>) -> Vec<Glyph> {
 struct Rows {
     /// The gutters, which separate the segments of a row.
     strips: Vec<Strip>,
+    /// The left edges of columns that are too short for a gutter.
+    edges: Vec<f32>,
     segments: Vec<Segment>,
     /// The grids of lines whose letters have the same distance, and the areas of these lines.
     grids: Vec<(Rect, CellGrid)>,
@@ -134,6 +173,7 @@ impl Rows {
         let mut runs = std::mem::take(row);
         runs.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0));
         let mut joined: Vec<Glyph> = Vec::new();
+        let mut order = 0;
         let mut end = Rect::EMPTY;
         let mut y = 0.0;
         for run in runs {
@@ -144,32 +184,40 @@ impl Rows {
                 if run.area.x1 <= end.x1 + 0.15 * size && is_shadow(&joined, &run) {
                     continue;
                 }
-                let is_separated =
-                    || self.strips.iter().any(|strip| strip.separates(run.y, end.x1, run.area.x0));
+                let is_edge =
+                    || self.edges.iter().any(|edge| (0.0..SAME_EDGE).contains(&(run.area.x0 - edge)));
+                let is_separated = || {
+                    self.strips.iter().any(|strip| strip.separates(run.y, end.x1, run.area.x0))
+                        || (gap > MIN_GUTTER * size && is_edge())
+                };
                 // Lines of neighboring columns are rarely at exactly the same height.
                 let is_shifted = (run.y - y).abs() > 0.12 * size && gap > 0.3 * size;
                 let is_initial = drop_caps::is_initial(&joined, run.size);
                 if gap > SEGMENT_GAP * size || is_shifted || is_initial || is_separated() {
-                    self.finish_segment(std::mem::take(&mut joined));
+                    self.finish_segment(std::mem::take(&mut joined), order);
                     end = Rect::EMPTY;
                 }
+            }
+            if joined.is_empty() {
+                order = run.order;
             }
             end.unite(&run.area);
             y = run.y;
             joined.extend(run.glyphs);
         }
         if !joined.is_empty() {
-            self.finish_segment(joined);
+            self.finish_segment(joined, order);
         }
     }
 
     /// Adds the segment of the glyphs, with spaces between the words.
-    fn finish_segment(&mut self, mut glyphs: Vec<Glyph>) {
+    fn finish_segment(&mut self, mut glyphs: Vec<Glyph>, order: usize) {
         if glyphs.windows(2).any(|pair| pair[1].x0 < pair[0].x0 - 0.2 * pair[0].size) {
             glyphs.sort_by(|a, b| a.x0.total_cmp(&b.x0));
         }
         let grid = CellGrid::of_line(&glyphs);
         let mut segment = Segment::new(trim(spaced(glyphs, grid)));
+        segment.order = order;
         if let Some(grid) = grid {
             segment.glyphs.iter_mut().for_each(|glyph| glyph.style.mono = true);
             self.grids.push((segment.area, grid));
@@ -199,6 +247,9 @@ fn spaced(glyphs: Vec<Glyph>, grid: Option<CellGrid>) -> Vec<Glyph> {
     let threshold = WORD_GAP + if grid.is_none() { letter_spacing(&glyphs) } else { 0.0 };
     let mut spaced: Vec<Glyph> = Vec::with_capacity(glyphs.len() + glyphs.len() / 4);
     for glyph in glyphs {
+        if covers_space(&spaced, &glyph) {
+            spaced.pop();
+        }
         if let Some(last) = spaced.last().copied() {
             let gap = glyph.x0 - last.x1;
             let size = glyph.size.max(last.size);
@@ -217,6 +268,15 @@ fn spaced(glyphs: Vec<Glyph>, grid: Option<CellGrid>) -> Vec<Glyph> {
         spaced.push(glyph);
     }
     spaced
+}
+
+/// Returns whether a letter is moved back over the space before it, so that no space is visible.
+fn covers_space(spaced: &[Glyph], glyph: &Glyph) -> bool {
+    let [.., letter, space] = spaced else { return false };
+    space.character == ' '
+        && glyph.character != ' '
+        && glyph.x0 < space.x0 + COVERED_SPACE * (space.x1 - space.x0)
+        && glyph.x0 - letter.x1 < 0.5 * WORD_GAP * glyph.size
 }
 
 /// Marks the letters that are smaller and higher than the line, such as exponents and the marks of notes.
@@ -258,50 +318,4 @@ fn letter_spacing(glyphs: &[Glyph]) -> f32 {
 
 fn is_combining(character: char) -> bool {
     matches!(character, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{5b0}'..='\u{5c7}' | '\u{64b}'..='\u{65f}')
-}
-
-/// Returns whether most letters belong to a right-to-left script.
-fn is_right_to_left(glyphs: &[Glyph]) -> bool {
-    let (mut left, mut right) = (0, 0);
-    for glyph in glyphs {
-        match glyph.character {
-            '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' => right += 1,
-            character if character.is_alphabetic() => left += 1,
-            _ => {}
-        }
-    }
-    right > left
-}
-
-/// Returns whether a glyph is a space between two Latin words, which keep their order.
-fn is_latin_space(glyphs: &[Glyph], index: usize) -> bool {
-    let is_letter =
-        |index: usize| glyphs.get(index).is_some_and(|glyph| glyph.character.is_ascii_alphabetic());
-    glyphs[index].character == ' ' && index > 0 && is_letter(index - 1) && is_letter(index + 1)
-}
-
-/// Reverses a line of right-to-left text from the visual order to the reading order. Numbers and Latin words keep their
-/// order.
-fn reverse_to_reading_order(glyphs: &mut [Glyph]) {
-    glyphs.reverse();
-    let is_left_to_right = |glyph: &Glyph| glyph.character.is_ascii_alphanumeric();
-    let mut start = 0;
-    while start < glyphs.len() {
-        if !is_left_to_right(&glyphs[start]) {
-            start += 1;
-            continue;
-        }
-        let mut end = start;
-        for (index, glyph) in glyphs.iter().enumerate().skip(start) {
-            if is_left_to_right(glyph) {
-                end = index + 1;
-            } else if !matches!(glyph.character, '.' | ',' | ':' | '/' | '-' | '%')
-                && !is_latin_space(glyphs, index)
-            {
-                break;
-            }
-        }
-        glyphs[start..end].reverse();
-        start = end;
-    }
 }

@@ -1,11 +1,15 @@
 //! Detects the markers of list items.
 
+use super::geometry::median;
 use super::glyphs::Glyph;
 use super::segment::Segment;
 
 /// The minimum number of lines of a listing with numbers, and the maximum number of digits of a number.
 const MIN_LISTING: usize = 3;
 const MAX_LINE_NUMBER: usize = 5;
+
+/// The maximum size of the letters of notes relative to those of the text.
+const MAX_NOTE_SCALE: f32 = 0.93;
 
 /// The marker of a list item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +55,41 @@ pub(super) fn mark_bare_numbers(rows: &mut [Vec<Segment>]) {
         }
         index = sequence.last().map_or(index, |last| *last) + 1;
     }
+}
+
+/// Joins the numbers of notes with their texts, which are the last rows of a column and in small print. They are raised
+/// numbers then, as where the text refers to them.
+pub(super) fn mark_notes(rows: &mut [Vec<Segment>]) {
+    let usual = median(rows.iter().flatten().map(|segment| segment.size)).unwrap_or(0.0);
+    let is_small = |row: &&Vec<Segment>| row.iter().all(|segment| segment.size < usual * MAX_NOTE_SCALE);
+    let start = rows.len() - rows.iter().rev().take_while(is_small).count();
+    let is_note = |row: &Vec<Segment>| row.len() == 2 && bare_number(row).is_some();
+    if rows.get(start).is_some_and(is_note) {
+        for row in rows[start..].iter_mut().filter(|row| is_note(row)) {
+            row[0].glyphs.iter_mut().for_each(|glyph| glyph.style.superscript = true);
+            join_first(row);
+        }
+    }
+}
+
+/// Joins the first two segments of a row.
+pub(super) fn join_first(row: &mut Vec<Segment>) {
+    let second = row.remove(1);
+    let first = &mut row[0];
+    if let Some(last) = first.glyphs.last().copied() {
+        first.glyphs.push(Glyph { character: ' ', x0: last.x1, x1: second.area.x0, ..last });
+    }
+    first.glyphs.extend(second.glyphs);
+    first.area.unite(&second.area);
+    (first.y, first.size) = (second.y, second.size);
+}
+
+/// Returns whether a line begins with the raised number of a note.
+pub(super) fn begins_note(glyphs: &[Glyph]) -> bool {
+    let number =
+        glyphs.iter().take_while(|glyph| glyph.style.superscript && glyph.character.is_ascii_digit());
+    let digits = number.count();
+    digits > 0 && glyphs.get(digits).is_some_and(|glyph| glyph.character == ' ')
 }
 
 /// Removes the numbers of the lines of a listing, which are not a part of it.

@@ -24,6 +24,8 @@ mod listing;
 mod outline;
 mod plausibility;
 mod recognized;
+mod recognized_text;
+mod right_to_left;
 mod segment;
 mod strings;
 mod structure;

@@ -3,16 +3,18 @@
 
 use std::collections::HashSet;
 
-use super::blocks::{Block, Table};
+use super::blocks::{Block, PlacedBlock, Table};
 use super::columns::in_reading_order;
+use super::document::demote_lone_numbers;
 use super::font::Style;
 use super::geometry::{Rect, median};
 use super::glyphs::{Glyph, spread};
 use super::lines::segments;
+use super::outline::Outline;
+use super::recognized_text::{body_size, push_blocks, unite_sizes};
 use super::tables::column_blocks;
-use super::text::plain_text;
-use crate::html::escape;
-use crate::table::Table as TableMarkup;
+use super::text::{Span, plain_text};
+use super::to_html::{self, Marks};
 
 /// The maximum number of words of a page.
 const MAX_WORDS: usize = 10_000;
@@ -28,13 +30,13 @@ const MAX_SPACE: f32 = 2.0;
 const MAX_CELL_WORDS: usize = 5;
 
 /// A recognized word.
-struct Word<'t> {
+pub(super) struct Word<'t> {
     /// The numbers of its block and its paragraph in the block.
     paragraph: (u32, u32),
     /// The number of its line in the paragraph.
-    line: u32,
-    area: Rect,
-    text: &'t str,
+    pub(super) line: u32,
+    pub(super) area: Rect,
+    pub(super) text: &'t str,
 }
 
 /// A table, and the area of its words on the page.
@@ -48,25 +50,25 @@ struct PlacedTable {
 pub fn recognized_html(tsv: &str) -> String {
     let words: Vec<Word<'_>> = tsv.lines().filter_map(word).take(MAX_WORDS).collect();
     let tables = tables(&words);
-    let mut html = String::new();
-    let mut paragraph: Vec<&str> = Vec::new();
-    let mut last = None;
-    let mut written = HashSet::new();
-    for word in &words {
+    let body = body_size(&words).unwrap_or(1.0);
+    let table_at = |word: &Word<'_>| {
         let (x, y) = middle(&word.area);
-        let table = tables.iter().position(|table| table.area.contains(x, y));
-        if table.is_some() || last != Some(word.paragraph) {
-            push_paragraph(&mut html, &mut paragraph);
-        }
-        last = Some(word.paragraph);
-        match table {
-            Some(index) if written.insert(index) => html.push_str(&markup(&tables[index].rows)),
+        tables.iter().position(|table| table.area.contains(x, y))
+    };
+    let mut blocks = Vec::new();
+    let mut written = HashSet::new();
+    for part in words.chunk_by(|a, b| a.paragraph == b.paragraph && table_at(a) == table_at(b)) {
+        match table_at(&part[0]) {
+            Some(index) if written.insert(index) => {
+                blocks.push(PlacedBlock::unplaced(Block::Table(trimmed(&tables[index].rows))));
+            }
             Some(_) => {}
-            None => paragraph.push(word.text),
+            None => push_blocks(part, body, &mut blocks),
         }
     }
-    push_paragraph(&mut html, &mut paragraph);
-    html
+    demote_lone_numbers(&mut blocks);
+    unite_sizes(&mut blocks);
+    to_html::html(&blocks, &[], &Outline::default(), usize::MAX, Marks::None).0
 }
 
 /// Reads the line of a word: level, page, block, paragraph, line, word, left, top, width, height, confidence, text. `None`
@@ -179,21 +181,12 @@ fn is_table(rows: &Table) -> bool {
     rows.len() >= MIN_ROWS && words <= MAX_CELL_WORDS * filled
 }
 
-fn markup(rows: &Table) -> String {
-    let mut table = TableMarkup::default();
-    for row in rows {
-        table.row();
-        row.iter().for_each(|cell| table.cell(escape(plain_text(cell).trim()), 1));
-    }
-    table.finish()
-}
-
-/// Appends the words of a paragraph, if there are any.
-fn push_paragraph(html: &mut String, words: &mut Vec<&str>) {
-    if !words.is_empty() {
-        html.push_str(&format!("<p>{}</p>\n", escape(&words.join(" "))));
-        words.clear();
-    }
+/// Returns the rows with cells without style and without spaces around them.
+fn trimmed(rows: &Table) -> Table {
+    let cell = |cell: &Vec<Span>| {
+        vec![Span { text: plain_text(cell).trim().to_owned(), style: Style::default(), link: 0 }]
+    };
+    rows.iter().map(|row| row.iter().map(cell).collect()).collect()
 }
 
 #[cfg(test)]
@@ -238,7 +231,9 @@ mod tests {
     /// The boxes are those of a scan: "a" is narrower than its letter, so that all lines have a gap behind it.
     #[test]
     fn line_of_text_above_a_table_is_not_a_row_of_it() {
-        let lines: [(u32, u32, &[(u32, u32, &str)]); 6] = [
+        /// The left edge, the width and the text of a word.
+        type Boxed = (u32, u32, &'static str);
+        let lines: [(u32, u32, &[Boxed]); 6] = [
             (
                 1,
                 323,

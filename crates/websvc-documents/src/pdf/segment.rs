@@ -15,6 +15,8 @@ pub(super) struct Segment {
     pub(super) size: f32,
     /// The index of the grid that the segment represents; `None` for text.
     pub(super) grid: Option<usize>,
+    /// The place of the first glyph in the order of the file.
+    pub(super) order: usize,
 }
 
 impl Segment {
@@ -25,12 +27,12 @@ impl Segment {
             area.include(glyph.x0, y - size * 0.75);
             area.include(glyph.x1, y + size * 0.22);
         }
-        Self { glyphs, area, y, size, grid: None }
+        Self { glyphs, area, y, size, grid: None, order: 0 }
     }
 
     /// Returns a segment that represents a grid in the reading order.
     pub(super) fn for_grid(grid: usize, area: Rect) -> Self {
-        Self { glyphs: Vec::new(), area, y: area.y0, size: 10.0, grid: Some(grid) }
+        Self { glyphs: Vec::new(), area, y: area.y0, size: 10.0, grid: Some(grid), order: 0 }
     }
 
     pub(super) fn text(&self) -> String {

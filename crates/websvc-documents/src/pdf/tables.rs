@@ -18,6 +18,10 @@ const MIN_ROWS: usize = 3;
 const MAX_RULES: usize = 4000;
 /// The maximum number of vertical lines of a grid.
 const MAX_COLUMNS: usize = 40;
+/// The minimum size of a line of one cell that is a heading between two tables, relative to the first row.
+const HEADING_SCALE: f32 = 1.12;
+/// The minimum distance of rows with an empty row between them, relative to the usual one.
+const EMPTY_ROW: f32 = 1.7;
 
 /// Groups the segments of a column into blocks, including tables, and appends them. `grids` are the grids of the page.
 pub(super) fn column_blocks(
@@ -74,6 +78,7 @@ pub(super) fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
     }
     rows.iter_mut().for_each(|row| row.sort_by(|a, b| a.area.x0.total_cmp(&b.area.x0)));
     list_marker::remove_line_numbers(&mut rows);
+    list_marker::mark_notes(&mut rows);
     list_marker::mark_bare_numbers(&mut rows);
     rows.iter_mut().for_each(join_marker);
     rows
@@ -86,14 +91,7 @@ fn join_marker(row: &mut Vec<Segment>) {
         list_marker::parse_marker(&word).is_some() && row[1].area.x0 - row[0].area.x1 < row[0].size * 4.0
     };
     if is_marker {
-        let second = row.remove(1);
-        let first = &mut row[0];
-        if let Some(last) = first.glyphs.last().copied() {
-            first.glyphs.push(Glyph { character: ' ', x0: last.x1, x1: second.area.x0, ..last });
-        }
-        first.glyphs.extend(second.glyphs);
-        first.area.unite(&second.area);
-        (first.y, first.size) = (second.y, second.size);
+        list_marker::join_first(row);
     }
 }
 
@@ -305,8 +303,20 @@ fn aligned_table(
 fn common_strips(rows: &[Vec<Segment>], lines: &[Line], column: &Column) -> (Vec<(f32, f32)>, usize) {
     let mut strips = gaps(&rows[0]);
     let mut count = 1;
+    let mut widest = 0.0_f32;
+    let size = rows[0].iter().map(|cell| cell.size).fold(f32::INFINITY, f32::min);
     for (row, line) in rows.iter().zip(lines).skip(1) {
         let last = &lines[count - 1];
+        let distance = line.y - last.y;
+        let is_heading = row.len() == 1 && line.size > size * HEADING_SCALE;
+        // An empty row before rows with other cells is the end of a sheet's table.
+        let is_other = count >= MIN_ROWS
+            && distance > widest * EMPTY_ROW
+            && row.len().abs_diff(rows[count - 1].len()) > 0;
+        if is_heading || is_other {
+            break;
+        }
+        widest = widest.max(distance);
         if line.y - last.y > column.leading.max(line.size) * 2.4 || line.mono != last.mono || has_leader(line)
         {
             break;

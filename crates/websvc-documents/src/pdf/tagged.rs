@@ -21,6 +21,12 @@ const COLUMN_JUMP: f32 = 2.0;
 /// The minimum number of paragraphs that show that their ends are wrong.
 const MIN_PARAGRAPHS: usize = 5;
 
+/// The minimum distance of the cells of a table that is not tagged, in ems, and its minimum number of lines.
+const CELL_GAP: f32 = 1.15;
+const MIN_TABLE_LINES: usize = 3;
+/// The minimum indent of the items of a nested list, in ems.
+const NESTED: f32 = 0.6;
+
 /// The number of the content of no element, which is after that of all elements.
 const UNTAGGED: u32 = u32::MAX;
 
@@ -41,10 +47,11 @@ pub(super) fn blocks(
         return None;
     }
     let parts = parts(structure, page, glyphs)?;
-    if !are_plausible(structure, &parts) {
+    if !are_plausible(structure, &parts) || parts.iter().any(|part| is_untagged_table(structure, part)) {
         return None;
     }
-    let mut writer = Writer { structure, link_offset, blocks: Vec::new(), label: None, table: None };
+    let mut writer =
+        Writer { structure, link_offset, blocks: Vec::new(), label: None, table: None, last_item: None };
     join_listings(structure, parts).iter().for_each(|part| writer.add(part));
     writer.finish_table();
     if let Some(PlacedBlock { block: Block::Text(first), .. }) = writer.blocks.first_mut() {
@@ -84,7 +91,12 @@ fn parts(structure: &Structure, page: u32, glyphs: &[Glyph]) -> Option<Vec<Part>
     if !is_covered || loose as f32 > MAX_LOOSE * letters as f32 {
         return None;
     }
-    by_element.sort_by_key(|(element, _)| *element);
+    // The label of an item comes before the item, which can have text of its own.
+    let place = |element: u32| match (structure.role(element), structure.ancestors(element).nth(1)) {
+        (Role::Label, Some((item, Role::Item))) => (item, 0),
+        _ => (element, 1),
+    };
+    by_element.sort_by_key(|(element, _)| place(*element));
     // The number of a page that is not marked as an artifact is not content.
     by_element.retain(|(element, glyphs)| {
         *element != UNTAGGED || glyphs.iter().any(|glyph| glyph.character.is_alphabetic())
@@ -94,6 +106,19 @@ fn parts(structure: &Structure, page: u32, glyphs: &[Glyph]) -> Option<Vec<Part>
         Part { element, lines: lines.collect() }
     });
     Some(parts.filter(|part| !part.lines.is_empty()).collect())
+}
+
+/// Returns whether a part is text directly in a group, most lines of which are cells: a table that its producer takes for
+/// layout.
+fn is_untagged_table(structure: &Structure, part: &Part) -> bool {
+    let outer = structure.ancestors(part.element).nth(1).map(|(_, role)| role);
+    let has_cells = |line: &&Line| {
+        line.glyphs.iter().any(|glyph| glyph.character == ' ' && glyph.x1 - glyph.x0 > CELL_GAP * glyph.size)
+    };
+    structure.role(part.element) == Role::Inline
+        && matches!(outer, None | Some(Role::Group))
+        && part.lines.len() >= MIN_TABLE_LINES
+        && part.lines.iter().filter(has_cells).count() * 2 > part.lines.len()
 }
 
 fn lines(glyphs: &[Glyph]) -> Vec<Line> {
@@ -159,6 +184,19 @@ struct Writer<'s> {
     /// The label of the next item, with the item.
     label: Option<(u32, String)>,
     table: Option<OpenTable>,
+    /// The last item, if it is the last block.
+    last_item: Option<LastItem>,
+}
+
+/// An item, and the place of its list.
+#[derive(Clone, Copy)]
+struct LastItem {
+    list: Option<u32>,
+    /// The depth by the structure, and with the indent.
+    stated: u16,
+    depth: u16,
+    x0: f32,
+    y: f32,
 }
 
 impl Writer<'_> {
@@ -214,6 +252,7 @@ impl Writer<'_> {
     fn add_item(&mut self, part: &Part, item: u32, depth: u16) {
         let mut text = self.text(part);
         text.role = TextRole::Body;
+        let depth = self.item_depth(part, depth);
         text.x0 = f32::from(depth) * text.size * 4.0;
         if let Some((labelled, label)) = self.label.take()
             && labelled == item
@@ -242,6 +281,28 @@ impl Writer<'_> {
             text.marker = text.marker.or(Some(ListMarker::Bullet));
         }
         self.push(Block::Text(text), part.element, &part.lines);
+    }
+
+    /// Returns the depth of an item. Some producers write nested lists as lists of the same depth one after the other, so
+    /// that only their indents differ.
+    fn item_depth(&mut self, part: &Part, stated: u16) -> u16 {
+        let mut ancestors = self.structure.ancestors(part.element);
+        let list = ancestors.find(|(_, role)| *role == Role::List).map(|(list, _)| list);
+        let Some(line) = part.lines.first() else { return stated };
+        let Self { last_item, blocks, .. } = self;
+        let is_item =
+            |placed: &PlacedBlock| matches!(&placed.block, Block::Text(text) if text.marker.is_some());
+        let last = last_item
+            .filter(|last| last.stated == stated && line.y > last.y && blocks.last().is_some_and(is_item));
+        let indent = |last: LastItem| (line.area.x0 - last.x0) / line.size;
+        let depth = match last {
+            Some(last) if last.list != list && indent(last) > NESTED => last.depth + 1,
+            Some(last) if last.list != list && indent(last) < -NESTED => stated.max(last.depth - 1),
+            Some(last) => last.depth,
+            None => stated,
+        };
+        self.last_item = Some(LastItem { list, stated, depth, x0: line.area.x0, y: line.y });
+        depth
     }
 
     fn add_code(&mut self, part: &Part) {

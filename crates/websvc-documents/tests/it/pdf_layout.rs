@@ -235,3 +235,190 @@ fn number_of_a_single_page_is_left_out() {
         Page::default().lines(50.0, 100.0, &["A letter of one page."]).text(REGULAR, 10.0, 300.0, 690.0, "1");
     assert_eq!(html(page), "<p>A letter of one page.</p>\n");
 }
+
+/// Lines of running text of about 36 letters, which begin with a number.
+fn running_lines(count: usize) -> Vec<String> {
+    let words = ["tea", "the", "kettles", "of", "water", "boil", "and", "leaves", "open", "in", "a", "cup"];
+    let line = |number: usize| {
+        let mut text = format!("n{number}");
+        while text.len() < 36 {
+            text.push(' ');
+            text.push_str(words[(number * 5 + text.len()) % words.len()]);
+        }
+        text
+    };
+    (0..count).map(line).collect()
+}
+
+#[test]
+fn short_last_column_is_read_after_the_others() {
+    let lines = running_lines(44);
+    let mut page = Page::default();
+    for (index, line) in lines.iter().enumerate() {
+        let (x, row) = if index < 38 { (50.0, index) } else { (260.0, index - 38) };
+        page = page.text(REGULAR, 10.0, x, 100.0 + 12.0 * row as f64, line);
+    }
+    let html = html(page);
+    assert!(!html.contains("<table>"), "{html}");
+    assert!(html.find("n37 ").unwrap() < html.find("n38 ").unwrap(), "{html}");
+}
+
+#[test]
+fn paragraphs_that_are_hardly_farther_apart_than_lines_are_separate() {
+    // The items of the list have the distance of the paragraphs.
+    let mut page = Page::default();
+    let mut y = 100.0;
+    for (index, line) in running_lines(12).iter().enumerate() {
+        y += if index % 3 == 0 { 15.6 } else { 12.0 };
+        page = page.text(REGULAR, 10.0, 50.0, y, line);
+    }
+    for item in 0..9 {
+        page = page.text(REGULAR, 10.0, 50.0, y + 15.6 * f64::from(item + 1), &format!("- item {item}"));
+    }
+    let html = html(page);
+    assert_eq!(html.matches("<p>").count(), 4, "{html}");
+}
+
+/// Reads lines of a right-to-left script: the x of the right edge, the y from the bottom, and the text in reading order.
+fn right_to_left(lines: &[(usize, u32, &str)]) -> String {
+    let (mut codes, mut content) = (Vec::new(), String::new());
+    for (x1, y, text) in lines {
+        let visual: Vec<String> =
+            text.chars().rev().map(|letter| format!("{:04x}", u32::from(letter))).collect();
+        content.push_str(&format!(
+            "BT /F9 10 Tf {} {y} Td <{}> Tj ET\n",
+            x1 - 6 * visual.len(),
+            visual.concat()
+        ));
+        codes.extend(visual.iter().map(|code| format!("<{code}> <{code}>")));
+    }
+    codes.sort();
+    codes.dedup();
+    let map = format!(
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def\n\
+        1 begincodespacerange <0000> <ffff> endcodespacerange\n\
+        {} beginbfchar {} endbfchar endcmap end end",
+        codes.len(),
+        codes.join(" ")
+    );
+    let objects = [
+        b"<< /Type /Font /Subtype /Type0 /BaseFont /X /Encoding /Identity-H /DescendantFonts [11 0 R] /ToUnicode 12 0 R >>".to_vec(),
+        b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /X /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /DW 600 >>".to_vec(),
+        stream("", map.as_bytes()),
+    ];
+    let bytes = pdf_with(&[Page::default().raw(&content)], "", &objects, "");
+    let text = String::from_utf8_lossy(&bytes).replace("/F3 5 0 R >>", "/F9 10 0 R>>").into_bytes();
+    read_file(text).html
+}
+
+#[test]
+fn right_to_left_lines_begin_at_the_right_edge() {
+    let html = right_to_left(&[
+        (500, 700, "אבג דהו אבג דהו אבג דהו זחט"),
+        (500, 688, "יכל."),
+        (500, 664, "•"),
+        (485, 664, "אב גד"),
+        (500, 652, "•"),
+        (485, 652, "הו זח"),
+    ]);
+    assert!(html.contains("זחט יכל.</p>"), "{html}");
+    assert!(html.contains("<li>אב גד</li>") && html.contains("<li>הו זח</li>"), "{html}");
+}
+
+#[test]
+fn right_to_left_columns_and_cells_are_read_from_the_right() {
+    let html = right_to_left(&[
+        (500, 700, "אבג דהו"),
+        (300, 700, "אבג"),
+        (500, 686, "זחט יכל"),
+        (300, 686, "דהו"),
+        (500, 672, "מנס"),
+        (300, 672, "זחט"),
+    ]);
+    assert!(html.contains("<td>זחט יכל</td><td>דהו</td>"), "{html}");
+}
+
+#[test]
+fn last_column_of_three_lines_is_a_column_if_the_file_has_it_last() {
+    let lines = running_lines(33);
+    let widths = |line: usize| if line < 30 { (50.0, line) } else { (262.0, line - 30) };
+    let page = |order: &[usize]| {
+        order.iter().fold(Page::default(), |page, line| {
+            let (x, row) = widths(*line);
+            page.text(REGULAR, 10.0, x, 100.0 + 12.0 * row as f64, &lines[*line])
+        })
+    };
+    let html = html(page(&(0..33).collect::<Vec<_>>()));
+    assert!(html.find("n29 ").unwrap() < html.find("n30 ").unwrap() && !html.contains("<table>"), "{html}");
+}
+
+#[test]
+fn numbers_of_notes_in_small_print_are_raised_and_not_those_of_a_list() {
+    let lines = running_lines(6);
+    let mut page = lines.iter().enumerate().fold(Page::default(), |page, (index, line)| {
+        page.text(REGULAR, 10.0, 50.0, 100.0 + 12.0 * index as f64, line)
+    });
+    for (number, y) in [("3", 700.0), ("4", 710.0)] {
+        page = page.text(REGULAR, 8.0, 50.0, y, number).text(REGULAR, 8.0, 66.0, y, "A note about tea.");
+    }
+    let html = html(page);
+    assert!(
+        html.ends_with("<p><sup>3</sup> A note about tea.</p>\n<p><sup>4</sup> A note about tea.</p>\n"),
+        "{html}"
+    );
+}
+
+#[test]
+fn larger_line_between_rows_and_an_empty_row_end_a_table() {
+    let mut page = Page::default();
+    let mut y = 100.0;
+    for (size, cells) in [
+        (10.0, vec!["Name", "Ada"]),
+        (10.0, vec!["Street", "Weir Lane"]),
+        (10.0, vec!["Town", "Haddon"]),
+        (12.5, vec!["Garden"]),
+        (10.0, vec!["Area", "Meadow"]),
+        (10.0, vec!["Size", "180"]),
+        (10.0, vec!["Shed", "shared"]),
+        (0.0, vec![]),
+        (10.0, vec!["Tea", "Grams", "Price"]),
+        (10.0, vec!["Sencha", "50", "4.20"]),
+        (10.0, vec!["Assam", "100", "3.10"]),
+    ] {
+        for (index, cell) in cells.iter().enumerate() {
+            page = page.text(REGULAR, size, 50.0 + 110.0 * index as f64, y, cell);
+        }
+        y += 14.0;
+    }
+    let html = html(page);
+    assert!(html.contains("</table>\n<p>Garden</p>\n<table>"), "{html}");
+    assert!(html.contains("<tr><td>Sencha</td><td>50</td><td>4.20</td></tr>"), "{html}");
+    assert_eq!(html.matches("<table>").count(), 3, "{html}");
+}
+
+#[test]
+fn number_of_a_page_with_its_word_is_left_out() {
+    for (footer, is_left_out) in
+        [("Page 1", true), ("Seite 1 von 3", true), ("1 / 3", true), ("Page 2", false), ("Tea 1", false)]
+    {
+        let page = Page::default()
+            .lines(50.0, 100.0, &["Tea is made of leaves."])
+            .text(REGULAR, 9.0, 280.0, 770.0, footer);
+        assert_eq!(html(page).contains(footer), !is_left_out, "{footer}");
+    }
+}
+
+#[test]
+fn letters_below_a_scan_are_not_a_listing() {
+    let font = |name: &str| {
+        let font = format!(
+            "<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding /FirstChar 32 /Widths [{}] >>",
+            "600 ".repeat(95)
+        );
+        let content = "BT /F9 10 Tf 50 700 Td (the keeper of the mole) Tj 0 -12 Td (winds the clock) Tj ET";
+        let bytes = pdf_with(&[Page::default().raw(content)], "", &[font.into_bytes()], "");
+        read_file(String::from_utf8_lossy(&bytes).replace("/F3 5 0 R >>", "/F9 10 0 R>>").into_bytes()).html
+    };
+    assert!(font("Typewriter").contains("<pre>"), "{}", font("Typewriter"));
+    assert_eq!(font("GlyphLessFont"), "<p>the keeper of the mole winds the clock</p>\n");
+}

@@ -89,3 +89,57 @@ fn shifted_characters_are_decoded_with_a_warning() {
         parsed.warnings
     );
 }
+
+#[test]
+fn label_before_text_that_belongs_to_the_item_itself_is_its_marker() {
+    let page = marked(Page::default(), 0, 50.0, 100.0, "1.");
+    let page = marked(page, 1, 70.0, 100.0, "Boil the water");
+    let page = marked(page, 2, 50.0, 120.0, "2.");
+    let page = marked(page, 3, 70.0, 120.0, "Add the leaves");
+    let tree = [
+        "<< /Type /StructTreeRoot /K 11 0 R >>",
+        "<< /S /Document /K << /S /L /K [12 0 R 13 0 R] >> >>",
+        "<< /S /LI /Pg 16 0 R /K [14 0 R 1] >>",
+        "<< /S /LI /Pg 16 0 R /K [15 0 R 3] >>",
+        "<< /S /Lbl /Pg 16 0 R /K 0 >>",
+        "<< /S /Lbl /Pg 16 0 R /K 2 >>",
+    ];
+    let html = with_tree(page, &tree);
+    assert!(html.contains("<ol><li>Boil the water</li>\n<li>Add the leaves</li></ol>"), "{html}");
+}
+
+#[test]
+fn deeper_list_after_a_list_is_nested_in_it() {
+    let page = marked(Page::default(), 0, 50.0, 100.0, "Boil the water");
+    let page = marked(page, 1, 70.0, 120.0, "in a kettle");
+    let page = marked(page, 2, 50.0, 140.0, "Add the leaves");
+    let tree = [
+        "<< /Type /StructTreeRoot /K 11 0 R >>",
+        "<< /S /Document /K [12 0 R 13 0 R 14 0 R] >>",
+        "<< /S /L /K << /S /LI /Pg 15 0 R /K 0 >> >>",
+        "<< /S /L /K << /S /LI /Pg 15 0 R /K 1 >> >>",
+        "<< /S /L /K << /S /LI /Pg 15 0 R /K 2 >> >>",
+    ];
+    let html = with_tree(page, &tree);
+    assert!(html.contains("<ul><li>Boil the water<ul><li>in a kettle</li></ul>"), "{html}");
+}
+
+#[test]
+fn table_that_is_tagged_as_text_of_the_document_is_read_by_the_layout() {
+    let mut page = marked(Page::default(), 0, 50.0, 80.0, "Prices of the harbour");
+    for (row, cells) in
+        [["Boat", "Hours"], ["Anna", "24"], ["Berta", "36"], ["Clara", "7"]].iter().enumerate()
+    {
+        let y = 110.0 + 14.0 * row as f64;
+        page = marked(page, 1, 50.0, y, cells[0]);
+        page = marked(page, 1, 150.0, y, cells[1]);
+    }
+    let tree = [
+        "<< /Type /StructTreeRoot /K 11 0 R >>",
+        "<< /S /Document /K [12 0 R 13 0 R] >>",
+        "<< /S /P /Pg 14 0 R /K 0 >>",
+        "<< /S /NonStruct /Pg 14 0 R /K 1 >>",
+    ];
+    let html = with_tree(page, &tree);
+    assert!(html.contains("<tr><td>Berta</td><td>36</td></tr>"), "{html}");
+}

@@ -1,4 +1,6 @@
-//! Tests of the program `evaluate`.
+//! Tests of the program `evaluate`, and of what is read from the PDF files of many producers.
+
+mod producers;
 
 use std::process::Command;
 
