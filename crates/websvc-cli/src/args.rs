@@ -4,6 +4,7 @@ mod access;
 mod agent;
 mod browser;
 mod common;
+mod eval;
 mod examples;
 mod feedback;
 mod import;
@@ -31,6 +32,7 @@ pub(crate) use browser::{Browser, BrowserCommand, RunCode, SESSION_VARIABLE, Sta
 pub(crate) use common::{
     Common, KEY_VARIABLE, Remote, check_listen, format_name, listen_address, quoted, variable,
 };
+pub(crate) use eval::{EvalCommand, EvalSearch};
 pub(crate) use examples::add_to as with_examples;
 pub(crate) use feedback::FeedbackCommand;
 pub(crate) use import::{Import, ImportFilters};
@@ -114,6 +116,9 @@ pub(crate) enum Command {
     /// List the ratings of clients, and export them as relevance judgments; works while the server runs
     #[command(subcommand)]
     Feedback(FeedbackCommand),
+    /// Measure the ranking of searches by relevance judgments
+    #[command(subcommand)]
+    Eval(EvalCommand),
     /// Create, show, run and delete monitors of a running server, which watch pages for changes
     Monitor(Monitor),
     /// Let a language model of a running server collect data from the web; show and cancel such runs

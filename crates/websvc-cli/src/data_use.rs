@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::args::{
-    self, BlocklistCommand, Command, IndexCommand, KeysCommand, Remote, StoreCommand, TeamsCommand,
-    ThreatCommand,
+    self, BlocklistCommand, Command, EvalCommand, IndexCommand, KeysCommand, Remote, StoreCommand,
+    TeamsCommand, ThreatCommand,
 };
 use crate::config::{Config, Provider};
 use crate::data_dir::DataDir;
@@ -66,6 +66,7 @@ impl DataUse {
             | Command::Threat(ThreatCommand::Set { .. })
             | Command::Blocklists(BlocklistCommand::Update) => Self::Create,
             Command::Search(_)
+            | Command::Eval(_)
             | Command::Backup(_)
             | Command::Usage(_)
             | Command::Index(_)
@@ -115,6 +116,7 @@ pub(crate) fn server_of(command: &Command) -> Option<Cow<'_, Remote>> {
         Command::Agent(agent) => return Some(Cow::Owned(agent.at.remote())),
         Command::Browser(browser) => return Some(Cow::Owned(browser.at.remote())),
         Command::Search(search) => Some(&search.remote),
+        Command::Eval(EvalCommand::Search(search)) => Some(&search.remote),
         Command::Map(map) => Some(&map.remote),
         Command::Crawl(crawl) => Some(&crawl.job.remote),
         Command::Batch(batch) => Some(&batch.job.remote),

@@ -200,6 +200,7 @@ fn dispatch(command: Command, context: CommandContext, tracing: Option<TraceExpo
         Command::Mcp => block_on(command::mcp::run(context)),
         Command::Cache(cache) => command::cache::run(&context, cache),
         Command::Serve(serve) => block_on(command::serve::run(context, serve, tracing)),
+        Command::Eval(eval) => block_on(command::eval::run(context, eval)),
         Command::Search(search) => block_on(command::search::run(context, search)),
         Command::Map(map) => block_on(command::map::run(context, map)),
         Command::Scrape(scrape) => block_on(command::scrape::run(context, scrape)),

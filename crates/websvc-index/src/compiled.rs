@@ -22,12 +22,14 @@ pub(crate) struct Compiled {
     pub(crate) excluded: Vec<Boxed>,
     /// The distinct scoring words, in the order in which they were typed. Stop words have no forms.
     pub(crate) words: Vec<QueryWord>,
-    /// Pairs of neighboring words, written as one word. They may not occur in the index.
+    /// Other spellings of words and pairs of words, and compounds with them. They may not occur in the index.
     pub(crate) compounds: Vec<Compound>,
     /// The runs: texts such as `1.2.3`, whose words belong together in this order, as positions in `words`.
     pub(crate) runs: Vec<(String, Vec<usize>)>,
     /// The marks of the words, such as `.net`. Pages with them are preferred.
     pub(crate) marks: Vec<String>,
+    /// The words that the index does not have, and the words that are searched in their place.
+    pub(crate) corrections: Vec<(String, String)>,
     pub(crate) warnings: Vec<String>,
 }
 

@@ -1,8 +1,9 @@
 //! Conversion of texts into tokens of the text fields.
 
 use crate::analysis::{FormCache, Forms, Kind, Language, Word, each_word, fold};
+use crate::decompound;
 use crate::packed_tokens::PackedTokens;
-use crate::schema::{SECTION_GAP, STEM_MARK, TITLE_WORDS};
+use crate::schema::{JOINED_MARK, SECTION_GAP, STEM_MARK, TITLE_WORDS};
 
 /// A tokenizer that reads a document once and collects the tokens of its three text fields.
 pub(crate) struct DocumentTokenizer<'a> {
@@ -33,24 +34,31 @@ impl<'a> DocumentTokenizer<'a> {
 
     /// Adds the title, which must be the first section.
     pub(crate) fn title(&mut self, text: &str, weight: usize) {
-        let mut marked = String::new();
         each_word(text, |word| {
             if self.position < TITLE_WORDS {
                 self.word(word, weight);
-                let language = self.language_of(word.kind);
-                let forms = self.forms.get(language, word.lower);
-                self.titles.push(&forms.folded, self.position, 1);
-                let has_accents = self.language.is_some_and(Language::has_accents);
-                let unaccented = Some(&forms.folded).filter(|folded| has_accents && **folded != forms.stem);
-                for form in [Some(&forms.stem), unaccented].into_iter().flatten() {
-                    marked.clear();
-                    marked.push(STEM_MARK);
-                    marked.push_str(form);
-                    self.titles.push(&marked, self.position, 1);
-                }
+                self.title_word(word);
             }
             self.position += 1;
         });
+    }
+
+    /// Adds a word of the title, and the forms of the word and of the text that begins with it.
+    fn title_word(&mut self, Word { lower, kind, joined, .. }: Word<'_>) {
+        let language = self.language_of(kind);
+        self.titles.push(&self.forms.get(language, lower).folded, self.position, 1);
+        let has_accents = self.language.is_some_and(Language::has_accents);
+        let mut marked = String::new();
+        for text in std::iter::once(lower).chain(joined.map(|joined| joined.text)) {
+            let forms = self.forms.get(language, text);
+            let unaccented = Some(&forms.folded).filter(|folded| has_accents && **folded != forms.stem);
+            for form in [Some(&forms.stem), unaccented].into_iter().flatten() {
+                marked.clear();
+                marked.push(STEM_MARK);
+                marked.push_str(form);
+                self.titles.push(&marked, self.position, 1);
+            }
+        }
     }
 
     /// Adds a section at the current position and returns its number of words.
@@ -71,21 +79,32 @@ impl<'a> DocumentTokenizer<'a> {
         self.exact.truncate(len);
     }
 
-    /// Adds one word at the current position. Its mark has the same position.
-    fn word(&mut self, Word { lower, kind, mark }: Word<'_>, weight: usize) {
+    /// Adds one word at the current position. Its mark, and the text that begins with it, have the same position.
+    fn word(&mut self, Word { lower, kind, mark, joined }: Word<'_>, weight: usize) {
         let language = self.language_of(kind);
         let Forms { folded, stem, is_stop_word, .. } = self.forms.get(language, lower);
         self.exact.push(folded, self.position, 1);
-        if *is_stop_word {
-            return;
+        let is_stop_word = *is_stop_word;
+        if !is_stop_word {
+            self.terms.push(stem, self.position, weight);
+            if language.is_some_and(Language::has_accents) && stem != folded {
+                self.terms.push(folded, self.position, weight);
+            }
         }
-        self.terms.push(stem, self.position, weight);
-        if language.is_some_and(Language::has_accents) && stem != folded {
-            self.terms.push(folded, self.position, weight);
+        if let Some(joined) = joined {
+            let Forms { stem, .. } = self.forms.get(language, joined.text);
+            self.terms.push(&format!("{JOINED_MARK}{stem}"), self.position, weight);
         }
-        if let Some(mark) = mark {
+        if let Some(mark) = mark.filter(|_| !is_stop_word || joined.is_some()) {
             self.terms.push(mark, self.position, weight);
         }
+    }
+
+    /// Returns the words of a language with compounds backwards, see [`crate::decompound`].
+    pub(crate) fn reversed_words(&self) -> impl Iterator<Item = String> {
+        let compounds = self.language.is_some_and(Language::has_compounds);
+        let words = compounds.then(|| decompound::reversed(self.exact.texts()));
+        words.into_iter().flatten()
     }
 
     /// Returns the language for stemming units of this kind.

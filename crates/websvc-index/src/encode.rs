@@ -127,6 +127,7 @@ pub(crate) fn encode(
     out.add_text(fields.url_words, url_words(&facts.url_text));
     let by_type = document.content_type.as_deref().and_then(extension_of_type).map(str::to_owned);
     out.add_text(fields.extension, list(extension.into_iter().chain(by_type)));
+    out.add_text(fields.label, list(words.reversed_words()));
     out.add_text(fields.title, words.titles.finish());
     out.add_text(fields.terms, words.terms.finish());
     out.add_text(fields.exact, words.exact.finish());

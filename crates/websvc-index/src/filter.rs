@@ -12,14 +12,10 @@ use crate::compiled::{Boxed, Compiled, phrase, term};
 use crate::document_terms::synonymous_extensions;
 use crate::exclusion_query::ExclusionQuery;
 use crate::related::related;
-use crate::run::is_run;
 use crate::schema::{EXPLICIT, Fields, NEWS};
 use crate::search_options::{DomainFilter, Safe, SearchOptions, Vertical};
 use crate::sub_index::SubIndexSearcher;
-use crate::vocabulary::{CompoundJoin, QueryWord, Vocabulary};
-
-/// Maximum runs of a query that are searched as such, because each reads the positions of its words.
-const MAX_RUNS: usize = 8;
+use crate::vocabulary::{Abbreviations, QueryWord, Vocabulary};
 
 /// A compiler of queries for one state of the index.
 pub(crate) struct Compiler<'a> {
@@ -44,29 +40,7 @@ impl Compiler<'_> {
             Some(root) => self.required(root, &mut out)?,
             None => {}
         }
-        let mut previous: Option<QueryWord> = None;
-        for text in query.words() {
-            let words = self.vocabulary.words(text, self.searcher, self.fields)?;
-            let is_run = is_run(text, &words) && out.runs.len() < MAX_RUNS;
-            let mut run = Vec::new();
-            for (index, mut word) in words.into_iter().enumerate() {
-                let is_tight = index > 0 && !text.contains(char::is_whitespace);
-                let join = if is_tight { CompoundJoin::Tight } else { CompoundJoin::Loose };
-                let previous = previous.replace(word.clone());
-                let compound = previous.and_then(|previous| self.vocabulary.compound(&previous, &word, join));
-                out.compounds.extend(compound);
-                out.marks.extend(word.mark.take());
-                let known = out.words.iter().position(|existing| existing.exact == word.exact);
-                run.push(known.unwrap_or(out.words.len()));
-                match known {
-                    Some(known) => out.words[known].count += 1,
-                    None => out.words.push(word),
-                }
-            }
-            if is_run {
-                out.runs.push((text.to_owned(), run));
-            }
-        }
+        self.add_words(query, &mut out)?;
         Ok(out)
     }
 
@@ -99,7 +73,7 @@ impl Compiler<'_> {
             Node::Or(children) => self.join(children, Occur::Should, warnings)?,
             Node::Not(child) => self.filter(child, warnings)?.map(negation),
             Node::Word(text) => {
-                let words = self.vocabulary.words(text, self.searcher, self.fields)?;
+                let words = self.vocabulary.words(text, Abbreviations::Apart, self.searcher, self.fields)?;
                 all(words.iter().map(|word| self.word(word)).collect())
             }
             Node::Phrase(text) => phrase(self.fields.exact, text),
@@ -182,7 +156,7 @@ impl Compiler<'_> {
             Term::Phrase(text) => return Ok(phrase(self.fields.title, text)),
             Term::Word(text) => text,
         };
-        let words = self.vocabulary.words(text, self.searcher, self.fields)?;
+        let words = self.vocabulary.words(text, Abbreviations::Apart, self.searcher, self.fields)?;
         let word = |word: &QueryWord| {
             let forms = Vocabulary::title_forms(word);
             any(forms.iter().map(|form| term(self.fields.title, form)).collect())

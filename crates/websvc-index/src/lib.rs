@@ -33,6 +33,7 @@ mod compiled;
 mod copies;
 mod country;
 mod creation;
+mod decompound;
 mod display_doc;
 mod display_doc_cache;
 mod document;
@@ -55,6 +56,8 @@ mod journal;
 mod lazy_writer;
 mod lexicon;
 mod packed_tokens;
+mod place;
+mod query_words;
 mod rank;
 mod related;
 mod remove_site;
@@ -74,7 +77,7 @@ mod vocabulary;
 mod writer_handle;
 mod writer_thread;
 
-pub use analysis::{detect as detect_language, is_stop_word};
+pub use analysis::{detect as detect_language, is_stop_word, stop_words};
 pub use copies::{MIN_COPY_WORDS, MIN_RESEMBLANCE, SHINGLE_WORDS, can_be_copies};
 pub use document::{Document, Image, Link, News};
 pub use document_terms::{
@@ -87,6 +90,6 @@ pub use index::{Index, Stats};
 pub use index_shared::IndexConfig;
 pub use related::topic_words;
 pub use search_options::{
-    DomainFilter, Hit, HitImage, Safe, SearchOptions, SearchOutcome, SnippetMode, Vertical,
+    DomainFilter, Hit, HitImage, Place, Safe, SearchOptions, SearchOutcome, SnippetMode, Vertical,
 };
 pub use semantic::{EmbeddingProgress, EncodeError, PassageEncoder, SemanticConfig, SemanticStats};

@@ -17,7 +17,7 @@ use crate::vocabulary::{Compound, SCORED};
 
 /// Maximum words of a keyword query, such as a name, for which documents with all words rank before all others. Longer
 /// queries are sentences, in which many words are dispensable.
-const MAX_KEYWORDS: usize = 4;
+pub(crate) const MAX_KEYWORDS: usize = 4;
 
 /// A scoring word of the query that occurs in the index.
 pub(crate) struct ScoredWord {
@@ -29,9 +29,9 @@ pub(crate) struct ScoredWord {
     pub(crate) idf: f32,
     /// Number of occurrences in the query, in any form.
     count: u16,
-    /// Weight of a word that the query repeats.
+    /// Weight of a word that the query repeats, or of a compound.
     boost: f32,
-    /// For a compound, a bit set of the words that it joins; zero for other words.
+    /// For a compound, a bit set of the words that it joins or contains; zero for other words.
     covers: u64,
 }
 
@@ -53,7 +53,7 @@ impl ScoredWord {
 
     fn term(&self, term: &Term) -> Box<dyn IndexQuery> {
         let query = TermQuery::new(term.clone(), SCORED);
-        if self.boost > 1.0 {
+        if self.boost != 1.0 {
             Box::new(BoostQuery::new(Box::new(query), self.boost))
         } else {
             Box::new(query)
@@ -224,7 +224,7 @@ fn add_compounds(
     let documents = searcher.total_num_docs()?;
     let index_of = |part: &String| indexes[words.iter().position(|word| word.exact == *part)?];
     let (mut standalone, mut covering) = (Vec::new(), Vec::new());
-    for Compound { parts, forms } in &compiled.compounds {
+    for Compound { parts, forms, weight } in &compiled.compounds {
         let mut terms = Vec::new();
         let mut doc_freq = 0;
         for form in forms {
@@ -244,9 +244,9 @@ fn add_compounds(
         // A rare spelling is no more specific than the words that it joins.
         let min_doc_freq = covered().map(|index| scored[index].doc_freq).min().unwrap_or_default();
         let doc_freq = doc_freq.max(min_doc_freq).min(documents);
-        let idf = inverse_document_frequency(doc_freq, documents);
+        let idf = weight * inverse_document_frequency(doc_freq, documents);
         let covers = covered().filter(|&index| index < 64).fold(0, |bits, index| bits | 1 << index);
-        let word = ScoredWord { terms, doc_freq, idf, count: 1, boost: 1.0, covers };
+        let word = ScoredWord { terms, doc_freq, idf, count: 1, boost: *weight, covers };
         if covers == 0 { standalone.push(word) } else { covering.push(word) }
     }
     scored.append(&mut standalone);
@@ -428,8 +428,9 @@ fn proximity(words: &[ScoredWord], positions: &[(u32, u16)]) -> f32 {
     let mut sums = vec![0f32; words.len()];
     for (index, &(position, word)) in positions.iter().enumerate() {
         if usize::from(word) >= typed.len() {
-            // A compound counts as its words at distance one.
-            sums[words[usize::from(word)].covers.trailing_zeros() as usize] += 1.0;
+            // A compound of two words counts as its words at distance one.
+            let covers = words[usize::from(word)].covers;
+            sums[covers.trailing_zeros() as usize] += if covers.count_ones() > 1 { 1.0 } else { 0.0 };
             continue;
         }
         let close = positions[index + 1..].iter().take_while(|(other, _)| other - position <= MAX_DISTANCE);

@@ -79,6 +79,7 @@ mod tests {
             count: 1,
             spaced: true,
             mark: None,
+            joined: None,
         };
         let words: Vec<QueryWord> = words.iter().map(word).collect();
         assert_eq!(is_run(text, &words), expected, "{text}");

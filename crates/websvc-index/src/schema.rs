@@ -39,7 +39,8 @@ pub(crate) struct Fields {
     /// The folded words of the title, for phrases, and at the same positions their forms, for `intitle:`, which begin
     /// with [`STEM_MARK`].
     pub(crate) title: Field,
-    /// The stems of all sections, repeated by the weight of the section: the field for ranking (BM25F). Only this field
+    /// The texts that are also written as one word have a prefix, [`JOINED_MARK`], because a query with their words must
+    /// not score them twice. The stems of all sections, repeated by the weight of the section: the field for ranking (BM25F). Only this field
     /// has the words of the anchors, after all sections of the page itself.
     pub(crate) terms: Field,
     /// The folded words, including stop words: the field for phrases.
@@ -52,7 +53,8 @@ pub(crate) struct Fields {
     pub(crate) first_seen: Field,
     /// The hash of the content of a page, or of the URL of an image.
     pub(crate) fingerprint: Field,
-    /// Labels of the page: see [`NEWS`], [`EXPLICIT`], [`country_label`].
+    /// Labels of the page: see [`NEWS`], [`EXPLICIT`], [`country_label`]. In languages with compounds also the long words
+    /// of the page backwards, which begin with [`REVERSED_MARK`].
     pub(crate) label: Field,
     /// The hosts that the page links to, and their parent domains, without its own host.
     pub(crate) links: Field,
@@ -71,6 +73,12 @@ pub(crate) struct Fields {
 
 /// Prefix of the forms in [`Fields::title`].
 pub(crate) const STEM_MARK: char = '\u{1}';
+
+/// Prefix of the texts written as one word in [`Fields::terms`].
+pub(crate) const JOINED_MARK: char = '\u{3}';
+
+/// Prefix of the words backwards in [`Fields::label`].
+pub(crate) const REVERSED_MARK: char = '\u{2}';
 
 /// The label of news pages.
 pub(crate) const NEWS: &str = "news";

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use jiff::Timestamp;
-use tantivy::query::{Query as IndexQuery, TermQuery};
+use tantivy::query::{BooleanQuery, ConstScoreQuery, Query as IndexQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Term};
 use websvc_query::{Query, Sort};
@@ -26,6 +26,7 @@ use crate::feedback::RelevanceFeedback;
 use crate::filter::Compiler;
 use crate::finder::{CandidateFinder, Found, append_new};
 use crate::freshness::boost_fresh;
+use crate::place::{boost_places, named_in};
 use crate::rank::{QueryStatistics, SATURATION, ScoredWord, mark_close_candidates, rank, read_positions};
 use crate::search_options::{Hit, HitImage, SearchOptions, SearchOutcome, SnippetMode, Vertical};
 use crate::segment_dates::SegmentDates;
@@ -33,7 +34,7 @@ use crate::select::{Selection, SelectionRules};
 use crate::semantic::{Meaning, MeaningSource};
 use crate::snippet;
 use crate::sub_index::{SubIndexSearcher, find};
-use crate::suggest::did_you_mean;
+use crate::suggest::{did_you_mean, showing_results_for};
 
 /// Number of candidates that every search ranks, enough for ten hits.
 const FIRST_DEPTH: usize = 30;
@@ -106,7 +107,11 @@ impl IndexSearcher<'_> {
             Ok(hits)
         })?;
         if hits.is_empty() {
-            compiled.warnings.extend(did_you_mean(searcher, fields, query, &compiled.words)?);
+            let Compiled { words, corrections, .. } = &compiled;
+            let suggestion = did_you_mean(searcher, fields, query, words, corrections)?;
+            compiled.warnings.extend(suggestion);
+        } else {
+            compiled.warnings.extend(showing_results_for(query, &compiled.corrections));
         }
         Ok(SearchOutcome { hits, warnings: compiled.warnings })
     }
@@ -184,6 +189,9 @@ impl PageRanking<'_> {
         let mut depth = FIRST_DEPTH;
         loop {
             let Found { candidates: mut found, has_more } = self.find(compiled, depth)?;
+            if depth == FIRST_DEPTH {
+                append_new(&mut found, find_near(view, compiled, self.statistics, self.options)?);
+            }
             let mut candidates = found.clone();
             self.sort(&mut candidates, &mut positions)?;
             selection.add(&mut candidates, limit)?;
@@ -220,6 +228,25 @@ impl PageRanking<'_> {
     }
 }
 
+/// Finds the best pages that name the city of the searcher, because it may be on none of the best pages.
+fn find_near(
+    view: &SubIndexSearcher,
+    compiled: &mut Compiled,
+    statistics: &QueryStatistics,
+    options: &SearchOptions,
+) -> tantivy::Result<Vec<Candidate>> {
+    let Some(city) = options.places.first().filter(|place| !place.is_region) else { return Ok(Vec::new()) };
+    if options.sort == Sort::Date {
+        return Ok(Vec::new());
+    }
+    let names = BooleanQuery::union(named_in(view.fields.exact, city));
+    compiled.filters.push(Box::new(ConstScoreQuery::new(Box::new(names), 0.0)));
+    let finder = CandidateFinder { searcher: &view.searcher, compiled, statistics, options };
+    let found = finder.find_candidates(FIRST_DEPTH);
+    compiled.filters.pop();
+    Ok(found?.candidates)
+}
+
 /// Sorts candidates in the requested order, and appends their word positions to those of earlier candidates.
 fn sort_candidates(
     view: &SubIndexSearcher,
@@ -242,6 +269,8 @@ fn sort_candidates(
                 let bonus = COUNTRY_SHARE * statistics.max_score().max(SATURATION);
                 country::boost_country(searcher, fields, country, bonus, candidates)?;
             }
+            let max_score = statistics.max_score().max(SATURATION);
+            boost_places(searcher, fields, &options.places, max_score, candidates)?;
             boost_fresh(&generation.dates, options.now, statistics.max_score(), candidates);
             best_first(candidates);
             if let Some(meaning) = meaning {

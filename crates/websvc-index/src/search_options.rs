@@ -28,6 +28,17 @@ pub struct SearchOptions {
     pub country: Option<String>,
     /// The time until which the encoder of the query may take; then the search is one by words.
     pub deadline: Option<Instant>,
+    /// The city and the region of the searcher, the nearest first. Pages that name them rank before others.
+    pub places: Vec<Place>,
+}
+
+/// A place of the searcher.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Its names in several languages. A page names the place if it has one of them.
+    pub names: Vec<String>,
+    /// True for a region, whose pages rank before others by less.
+    pub is_region: bool,
 }
 
 impl Default for SearchOptions {
@@ -42,6 +53,7 @@ impl Default for SearchOptions {
             highlights: SnippetMode::Passages,
             safe: Safe::Off,
             country: None,
+            places: Vec::new(),
             deadline: None,
         }
     }

@@ -1,6 +1,7 @@
-//! "Did you mean": words of the index with a similar spelling to query words that the index does not have.
+//! Corrections: words of the index with a similar spelling to query words that the index does not have.
 //!
-//! This only runs when a search found nothing. A Levenshtein automaton walks the term dictionaries of the index and
+//! A word with one edit is searched in place of an unknown one. Words with two edits are only suggested, and only if a
+//! search found nothing. A Levenshtein automaton walks the term dictionaries of the index and
 //! leaves a branch as soon as it has too many edits, so it visits a few thousand nodes and not all terms.
 
 use tantivy::{Searcher, Term};
@@ -9,7 +10,7 @@ use websvc_query::Query;
 
 use crate::analysis::{Kind, each_word, folded};
 use crate::schema::Fields;
-use crate::vocabulary::QueryWord;
+use crate::vocabulary::{QueryWord, is_indexed};
 
 /// Minimum bytes of a word that is corrected. Shorter words have too many similar words.
 const MIN_BYTES: usize = 4;
@@ -24,63 +25,81 @@ const MAX_SIMILAR: usize = 2_000;
 /// Maximum unknown words of a query that is corrected. With more, the query is probably not misspelled.
 const MAX_UNKNOWN: usize = 4;
 
-/// Returns a warning with another spelling of the query; `None` if no word can be corrected.
+/// Returns a warning with another spelling of the query; `None` if no word can be corrected. `corrections` are those with
+/// which the query was searched.
 pub(crate) fn did_you_mean(
     searcher: &Searcher,
     fields: &Fields,
     query: &Query,
     words: &[QueryWord],
+    corrections: &[(String, String)],
 ) -> tantivy::Result<Option<String>> {
-    let mut corrections: Vec<(&str, String)> = Vec::new();
-    let mut unknown = 0;
+    let mut corrections = corrections.to_vec();
+    let (searched, mut unknown) = (corrections.len(), 0);
     for word in words {
-        if is_known(searcher, fields, word)? {
+        let is_corrected = corrections[..searched].iter().any(|(unknown, _)| *unknown == word.exact);
+        if is_corrected || is_known(searcher, fields, word)? {
             continue;
         }
         unknown += 1;
         if unknown > MAX_UNKNOWN {
             return Ok(None);
         }
-        if let Some(correction) = most_similar(searcher, fields, &word.exact)? {
-            corrections.push((&word.exact, correction));
+        let max_edits = if word.exact.chars().count() < TWO_EDITS_MIN_CHARS { 1 } else { 2 };
+        if let Some(correction) = similar_word(searcher, fields, &word.exact, max_edits, |_| true)? {
+            corrections.push((word.exact.clone(), correction));
         }
     }
-    if corrections.is_empty() {
+    if corrections.len() == searched {
         return Ok(None);
     }
-    let mut suggestion: Vec<String> = Vec::new();
+    let suggestion = corrected(query, &corrections);
+    Ok(Some(format!("no results were found; did you mean \"{suggestion}\"?")))
+}
+
+/// Returns a warning that the query was searched with other words than typed; `None` if it was not.
+pub(crate) fn showing_results_for(query: &Query, corrections: &[(String, String)]) -> Option<String> {
+    let unknown: Vec<String> = corrections.iter().map(|(unknown, _)| format!("\"{unknown}\"")).collect();
+    (!unknown.is_empty()).then(|| {
+        let (corrected, unknown) = (corrected(query, corrections), unknown.join(" or "));
+        format!("showing results for \"{corrected}\", because no page has {unknown}")
+    })
+}
+
+/// Returns the words of a query with corrections.
+fn corrected(query: &Query, corrections: &[(String, String)]) -> String {
+    let mut words: Vec<String> = Vec::new();
     for text in query.words() {
         each_word(text, |word| {
             if word.kind == Kind::Letters {
                 let exact = folded(word.lower);
                 let corrected = corrections.iter().find(|(unknown, _)| *unknown == exact);
                 let corrected = corrected.map(|(_, correction)| correction.clone());
-                suggestion.push(corrected.unwrap_or_else(|| word.lower.to_owned()));
+                words.push(corrected.unwrap_or_else(|| word.lower.to_owned()));
             }
         });
     }
-    Ok(Some(format!("no results were found; did you mean \"{}\"?", suggestion.join(" "))))
+    words.join(" ")
 }
 
 /// Returns true if a word occurs in the index in any of its forms. Stop words always count as known.
-fn is_known(searcher: &Searcher, fields: &Fields, word: &QueryWord) -> tantivy::Result<bool> {
-    if word.forms.is_empty() || searcher.doc_freq(&Term::from_field_text(fields.exact, &word.exact))? > 0 {
-        return Ok(true);
-    }
-    for form in &word.forms {
-        if searcher.doc_freq(&Term::from_field_text(fields.terms, form))? > 0 {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+pub(crate) fn is_known(searcher: &Searcher, fields: &Fields, word: &QueryWord) -> tantivy::Result<bool> {
+    let exact = Term::from_field_text(fields.exact, &word.exact);
+    Ok(word.forms.is_empty() || searcher.doc_freq(&exact)? > 0 || is_indexed(&word.forms, searcher, fields)?)
 }
 
-/// Returns the word of the index with the fewest edits, and of several such words the most frequent one.
-fn most_similar(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<Option<String>> {
+/// Returns the word of the index with the fewest edits, at most `max_edits`, and of several such words the most frequent
+/// one. Only candidates count.
+pub(crate) fn similar_word(
+    searcher: &Searcher,
+    fields: &Fields,
+    word: &str,
+    max_edits: u8,
+    is_candidate: impl Fn(&str) -> bool,
+) -> tantivy::Result<Option<String>> {
     if !(MIN_BYTES..=MAX_BYTES).contains(&word.len()) {
         return Ok(None);
     }
-    let max_edits = if word.chars().count() < TWO_EDITS_MIN_CHARS { 1 } else { 2 };
     for edits in 1..=max_edits {
         let mut best: Option<(u64, String)> = None;
         for segment in searcher.segment_readers() {
@@ -94,7 +113,7 @@ fn most_similar(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Re
                     continue;
                 };
                 // A number is not another spelling of a word.
-                if text.bytes().any(|byte| byte.is_ascii_digit()) {
+                if text.bytes().any(|byte| byte.is_ascii_digit()) || !is_candidate(text) {
                     continue;
                 }
                 let documents = searcher.doc_freq(&Term::from_field_text(fields.exact, text))?;

@@ -3,12 +3,12 @@
 //! The language of a query is unknown, so each word is stemmed in every language of the index. Most stemmers return the
 //! same stem for most words, so that usually only one or two terms remain.
 
-use tantivy::Searcher;
 use tantivy::schema::IndexRecordOption;
+use tantivy::{Searcher, Term};
 
-use crate::analysis::{Kind, Language, each_word, fold, folded};
+use crate::analysis::{Kind, Language, Word, each_word, fold, folded, is_unit, other_numbers};
 use crate::lexicon::SharedLexicon;
-use crate::schema::{Fields, STEM_MARK};
+use crate::schema::{Fields, JOINED_MARK, STEM_MARK};
 
 /// Maximum languages in which words are stemmed, the most frequent first.
 const MAX_LANGUAGES: usize = 8;
@@ -38,16 +38,44 @@ pub(crate) struct QueryWord {
     pub(crate) spaced: bool,
     /// The mark of the word as typed (see [`crate::analysis::Word::mark`]); `None` for a stop word.
     pub(crate) mark: Option<String>,
+    /// The word with its apostrophe as one word: `oreilly` for `O'Reilly`, whose word is `reilly`.
+    pub(crate) joined: Option<String>,
 }
 
-/// Two neighboring words of a query written as one: some pages have `antiinflammatory` and `healthcare` in place of
-/// `anti-inflammatory` and `health care`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Words of the index that stand for one or two words of a query. Some pages have `antiinflammatory` and `healthcare` in
+/// place of `anti-inflammatory` and `health care`, and some have only compounds with a word.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Compound {
-    /// The two words as in [`QueryWord::exact`].
-    pub(crate) parts: [String; 2],
+    /// The words of the query as in [`QueryWord::exact`].
+    pub(crate) parts: Vec<String>,
     /// Its forms in the field `terms`.
     pub(crate) forms: Vec<String>,
+    /// Weight in the ranking, relative to the words of the query.
+    pub(crate) weight: f32,
+}
+
+/// Treatment of abbreviations such as `U.S.A.`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Abbreviations {
+    /// Each letter is a word.
+    Apart,
+    /// The abbreviation is one word, if the index has it.
+    Joined,
+}
+
+/// Weight of a number with its unit as one word.
+const MEASURE_WEIGHT: f32 = 2.0;
+
+/// Weight of another spelling of a word.
+const SPELLING_WEIGHT: f32 = 0.5;
+
+/// A unit of a query as it is written.
+struct Unit {
+    lower: String,
+    kind: Kind,
+    mark: Option<String>,
+    /// The text that begins with the unit as one word, and its number of units.
+    joined: Option<(String, usize, bool)>,
 }
 
 /// Separator between two neighboring words of a query.
@@ -87,32 +115,47 @@ impl Vocabulary {
         Ok(Self { languages, lexicon: SharedLexicon::default() })
     }
 
+    /// Returns the languages of the index that have a stemmer.
+    pub(crate) fn languages(&self) -> impl Iterator<Item = Language> {
+        self.languages.iter().copied().flatten()
+    }
+
     /// Splits `text` into query words, including stop words.
     pub(crate) fn words(
         &self,
         text: &str,
+        abbreviations: Abbreviations,
         searcher: &Searcher,
         fields: &Fields,
     ) -> tantivy::Result<Vec<QueryWord>> {
-        let (mut words, mut singles) = (Vec::new(), Vec::new());
         let languages = self.query_languages(text);
-        each_word(text, |word| {
-            if word.kind != Kind::Last && !word.lower.is_empty() {
-                let exact = folded(word.lower);
-                let forms = match word.kind {
-                    Kind::Letters => self.forms(word.lower, &exact, &languages),
-                    Kind::Pair | Kind::Last | Kind::Single => vec![exact.clone()],
-                };
-                if word.kind == Kind::Single {
-                    singles.push(words.len());
-                }
-                let mark = word.mark.filter(|_| !forms.is_empty()).map(str::to_owned);
-                words.push(QueryWord { exact, forms, count: 1, spaced: word.kind == Kind::Letters, mark });
+        let mut words = Vec::new();
+        let mut skipped = 0;
+        for Unit { lower, kind, mark, joined } in units(text) {
+            if skipped > 0 {
+                skipped -= 1;
+                continue;
             }
-        });
-        for index in singles {
-            let word: &mut QueryWord = &mut words[index];
-            word.forms = units_beginning_with(&word.exact, searcher, fields)?;
+            let exact = folded(&lower);
+            if let Some((joined, units, true)) = &joined
+                && abbreviations == Abbreviations::Joined
+            {
+                let forms = self.forms(joined, &folded(joined), &languages);
+                if is_indexed(&[forms.clone(), as_joined(&forms)].concat(), searcher, fields)? {
+                    skipped = units - 1;
+                    let exact = folded(joined);
+                    words.push(QueryWord { exact, forms, count: 1, spaced: true, mark, joined: None });
+                    continue;
+                }
+            }
+            let forms = match kind {
+                Kind::Letters => self.forms(&lower, &exact, &languages),
+                Kind::Pair | Kind::Last => vec![exact.clone()],
+                Kind::Single => units_beginning_with(&exact, searcher, fields)?,
+            };
+            let mark = mark.filter(|_| !forms.is_empty());
+            let joined = joined.filter(|&(_, units, _)| units == 1).map(|(joined, ..)| joined);
+            words.push(QueryWord { exact, forms, count: 1, spaced: kind == Kind::Letters, mark, joined });
         }
         Ok(words)
     }
@@ -134,6 +177,11 @@ impl Vocabulary {
         let is_query_language = |&(language, count): &(Language, usize)| count > 1 || Some(language) == main;
         let counted = languages.into_iter().zip(counts);
         counted.filter(is_query_language).map(|(language, _)| language).collect()
+    }
+
+    /// Returns the forms of a folded word, which is not a stop word.
+    pub(crate) fn forms_of(&self, folded: &str) -> Vec<String> {
+        self.forms(folded, folded, &[])
     }
 
     /// Returns the forms of a word; none if it is a stop word of one of `stop_word_languages`.
@@ -178,7 +226,7 @@ impl Vocabulary {
         let is_word = |word: &&QueryWord| !word.forms.is_empty() && word.exact.len() >= MIN_BYTES;
         let can_join = match join {
             CompoundJoin::Tight => !parts.iter().all(|part| part.forms.is_empty()),
-            CompoundJoin::Loose => parts.iter().all(is_word),
+            CompoundJoin::Loose => parts.iter().all(is_word) || is_measure(parts),
         };
         // `3.11` is not 311.
         let is_number = parts.iter().all(|part| part.exact.chars().all(char::is_numeric));
@@ -186,8 +234,33 @@ impl Vocabulary {
             return None;
         }
         let joined = format!("{}{}", first.exact, second.exact);
-        let forms = self.forms(&joined, &joined, &[]);
-        Some(Compound { parts: parts.map(|part| part.exact.clone()), forms })
+        let forms = self.forms_of(&joined);
+        // Of a number and its unit, neither says much alone.
+        let weight = if is_measure(parts) { MEASURE_WEIGHT } else { 1.0 };
+        Some(Compound { parts: parts.map(|part| part.exact.clone()).to_vec(), forms, weight })
+    }
+
+    /// Returns the other spellings of a word of a script with spaces: the texts that are also written as this word, and
+    /// the singular of an irregular plural and the reverse.
+    pub(crate) fn other_spellings(&self, word: &QueryWord) -> Option<Compound> {
+        if word.forms.is_empty() || !word.spaced {
+            return None;
+        }
+        let mut forms = as_joined(&word.forms);
+        if let Some(english) = self.languages().find(|language| language.is_english()) {
+            for other in other_numbers(&word.exact) {
+                let mut stem = String::new();
+                english.stem(other, &mut stem);
+                forms.push(stem);
+            }
+        }
+        Some(Compound { parts: vec![word.exact.clone()], forms, weight: SPELLING_WEIGHT })
+    }
+
+    /// Returns a word with its apostrophe as one word.
+    pub(crate) fn joined(&self, word: &QueryWord) -> Option<Compound> {
+        let forms = self.forms_of(&folded(word.joined.as_deref()?));
+        Some(Compound { parts: vec![word.exact.clone()], forms, weight: 1.0 })
     }
 
     /// Returns the terms of the field `title` that match a word.
@@ -197,6 +270,38 @@ impl Vocabulary {
         }
         word.forms.iter().map(|form| format!("{STEM_MARK}{form}")).collect()
     }
+}
+
+/// Returns the forms of texts that are also written as one word with these forms.
+fn as_joined(forms: &[String]) -> Vec<String> {
+    forms.iter().map(|form| format!("{JOINED_MARK}{form}")).collect()
+}
+
+/// Returns true for a number and its unit.
+fn is_measure([first, second]: [&QueryWord; 2]) -> bool {
+    first.exact.bytes().all(|byte| byte.is_ascii_digit()) && is_unit(&second.exact)
+}
+
+/// Splits the text of a query into units.
+fn units(text: &str) -> Vec<Unit> {
+    let mut units = Vec::new();
+    each_word(text, |Word { lower, kind, mark, joined }| {
+        if kind != Kind::Last && !lower.is_empty() {
+            let joined = joined.map(|joined| (joined.text.to_owned(), joined.units, joined.is_abbreviation));
+            units.push(Unit { lower: lower.to_owned(), kind, mark: mark.map(str::to_owned), joined });
+        }
+    });
+    units
+}
+
+/// Returns true if the field `terms` of the index has one of the forms.
+pub(crate) fn is_indexed(forms: &[String], searcher: &Searcher, fields: &Fields) -> tantivy::Result<bool> {
+    for form in forms {
+        if searcher.doc_freq(&Term::from_field_text(fields.terms, form))? > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the indexed units that begin with a single ideograph. The ideograph alone is only a unit at the end of a

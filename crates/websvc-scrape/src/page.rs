@@ -8,7 +8,7 @@ use websvc_branding::PageDesign;
 use websvc_store::PreparedSnapshot;
 use websvc_types::action::ActionResults;
 use websvc_types::changes::PageChanges;
-use websvc_types::format::AttributeValues;
+use websvc_types::format::{AttributeValues, HighlightPassage};
 use websvc_types::index::IndexDocument;
 use websvc_types::menu::PageMenu;
 use websvc_types::product::PageProduct;
@@ -96,7 +96,7 @@ pub struct GeneratedContent {
     /// The answer to a question.
     pub answer: Option<String>,
     /// Verbatim excerpts of the content.
-    pub highlights: Option<String>,
+    pub highlights: Vec<HighlightPassage>,
     /// The changes since the last scrape.
     pub change_tracking: Option<PageChanges>,
     /// The names of the formats that a language model generated.

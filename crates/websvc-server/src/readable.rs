@@ -130,6 +130,7 @@ impl ReadableFormats {
             json,
             answer,
             highlights,
+            highlight_passages,
             change_tracking,
             branding,
             product,
@@ -156,6 +157,7 @@ impl ReadableFormats {
         fields.limit("json", "json", json);
         fields.limit("question", "answer", answer);
         fields.limit("highlights", "highlights", highlights);
+        fields.limit("highlights", "highlightPassages", highlight_passages);
         fields.limit("changeTracking", "changeTracking", change_tracking);
         fields.limit("branding", "branding", branding);
         fields.limit("product", "product", product);

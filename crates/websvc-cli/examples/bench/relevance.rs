@@ -5,6 +5,8 @@
 //! `websvc index export`. With `WEBSVC__SEMANTIC__MODEL` in the environment, the searches are by meaning, after all documents
 //! were encoded.
 
+#[path = "../../src/command/eval/measure.rs"]
+mod measure;
 mod trec;
 
 use std::io::{Read, Write};
@@ -15,6 +17,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_testkit::TestWeb;
 
+use self::measure::{Measures, TABLE_HEAD};
 use self::trec::Judgments;
 use crate::connection::Connection;
 use crate::process::Process;
@@ -54,18 +57,19 @@ pub(crate) async fn run() {
         let world = TestWeb::builder().start().await;
         let data = tempfile::tempdir().unwrap();
         let process = Process::service(&world, data.path());
-        let (ndcg, recall, queries) = measure(&process, set, &folder);
+        let measures = measure(&process, set, &folder);
+        let Measures { ndcg, recall, .. } = measures.means();
         println!("{set}: nDCG@10 {ndcg:.3}, R@100 {recall:.3}");
-        rows.push(format!("| {set} | {queries} | {ndcg:.3} | {bm25} | {goal} | {recall:.3} |"));
+        rows.push(measures.row(set, &bm25, &goal));
     }
     if !rows.is_empty() {
-        println!("\n| set | queries | nDCG@10 | best BM25 | goal | R@100 |\n|---|---|---|---|---|---|");
+        println!("\n{TABLE_HEAD}");
         rows.iter().for_each(|row| println!("{row}"));
     }
 }
 
-/// Returns the means of nDCG@10 and recall@100 over the judged queries, and the number of these queries.
-fn measure(process: &Process, set: &str, folder: &Path) -> (f64, f64, u32) {
+/// Returns the sums of the measures of the judged queries.
+fn measure(process: &Process, set: &str, folder: &Path) -> Measures {
     let mut connection = Connection::open(process);
     let corpus = lines(&folder.join("corpus.jsonl"));
     connection.add(corpus.iter().map(|line| document(set, line)));
@@ -79,7 +83,7 @@ fn measure(process: &Process, set: &str, folder: &Path) -> (f64, f64, u32) {
     } else {
         judgments(&folder.join("qrels.tsv"))
     };
-    let (mut ndcg, mut recall, mut queries) = (0.0, 0.0, 0);
+    let mut total = Measures::default();
     for line in lines(&folder.join("queries.jsonl")) {
         let Some(gains) = judgments.get(text(&line, "_id")) else { continue };
         let mut gains_of_hits = |limit: usize| -> Vec<f64> {
@@ -92,15 +96,12 @@ fn measure(process: &Process, set: &str, folder: &Path) -> (f64, f64, u32) {
             };
             hits.iter().map(|hit| gains.get(&id(hit)).copied().unwrap_or(0.0)).collect()
         };
-        let mut ideal: Vec<f64> = gains.values().copied().collect();
-        ideal.sort_by(|a, b| b.total_cmp(a));
-        ideal.truncate(10);
-        ndcg += discounted(&gains_of_hits(10)) / discounted(&ideal);
-        recall += gains_of_hits(100).iter().filter(|&&gain| gain > 0.0).map(|_| 1.0).sum::<f64>()
-            / count(gains.len());
-        queries += 1;
+        let judged: Vec<f64> = gains.values().copied().collect();
+        let first = Measures::from_gains(&gains_of_hits(10), &judged);
+        let Measures { recall, .. } = Measures::from_gains(&gains_of_hits(100), &judged);
+        total.add(Measures { recall, ..first });
     }
-    (ndcg / f64::from(queries), recall / f64::from(queries), queries)
+    total
 }
 
 /// Waits until all documents are encoded for the search by meaning.
@@ -142,16 +143,6 @@ fn document(set: &str, line: &Value) -> Value {
         "title": text(line, "title"),
         "body": text(line, "text"),
     })
-}
-
-/// Returns the discounted cumulative gain.
-fn discounted(gains: &[f64]) -> f64 {
-    gains.iter().zip(2_u32..).map(|(gain, rank)| gain / f64::from(rank).log2()).sum()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a small number of documents")]
-fn count(documents: usize) -> f64 {
-    documents as f64
 }
 
 /// Returns the start of a query, in whole words, up to the maximum length.

@@ -9,6 +9,7 @@ pub(crate) mod cache;
 pub(crate) mod crawl;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod eval;
 pub(crate) mod feedback;
 pub(crate) mod index;
 pub(crate) mod init;

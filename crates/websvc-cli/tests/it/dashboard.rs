@@ -136,14 +136,14 @@ async fn playground_search_renders_markup_as_text() {
         .run_signed_in(
             r#"
             const query = await until("the form", () => document.querySelector("input[type=search]"));
-            query.value = "brewing";
+            query.value = "brewing of the tea";
             document.querySelector("fieldset input[value=markdown]").checked = true;
             query.form.requestSubmit();
             const card = await until("a result", () => document.querySelector(".result"));
             const parts = [...document.querySelectorAll("main details")].filter((element) => element.closest("[aria-label=Response]"));
             for (const part of parts) part.open = true;
             const rendered = await until("the content", () => document.querySelector(".rendered"));
-            return { title: card.querySelector("h3").textContent, rendered: rendered.innerText, marked: document.querySelectorAll("mark").length,
+            return { title: card.querySelector("h3").textContent, rendered: rendered.innerText, marked: [...document.querySelectorAll("mark")].map((element) => element.textContent.toLowerCase()),
               scripts: rendered.querySelectorAll("script, img").length, stolen: window.stolen ?? null, status: statusText(),
               code: [...document.querySelectorAll("main summary")].map((element) => element.textContent),
               curl: document.querySelector("main").textContent.includes('"formats": [\n      "markdown"') };
@@ -153,6 +153,9 @@ async fn playground_search_renders_markup_as_text() {
     assert_eq!(found["title"], json!(format!("Tea <img src=x onerror={SCRIPT}>")));
     let rendered = found["rendered"].as_str().unwrap();
     assert!(rendered.contains("Water of eighty degrees") && rendered.contains("<script>"), "{found}");
+    let marked = found["marked"].as_array().unwrap();
+    assert!(marked.iter().all(|word| word == "brewing" || word == "tea"), "stop words are marked: {found}");
+    assert!(marked.contains(&json!("tea")), "{found}");
     assert_eq!((&found["scripts"], &found["stolen"]), (&json!(0), &Value::Null), "{found}");
     assert!(found["status"].as_str().unwrap().contains("credits"), "{found}");
     for language in ["curl", "Python", "JavaScript", "Rust", "Response as JSON"] {

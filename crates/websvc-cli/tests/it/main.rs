@@ -46,6 +46,7 @@ mod documents;
 mod durable;
 mod elastic;
 mod elastic_only;
+mod eval;
 mod exporting;
 mod extract;
 mod extras;

@@ -237,6 +237,9 @@ async fn missing_model_selects_highlights_by_words_and_omits_other_formats() {
     let highlights = data["highlights"].as_str().unwrap();
     assert!(highlights.contains("A tin of sencha costs 12 euros."), "{}", response.body);
     assert!(!highlights.contains("Rooibos"), "{highlights}");
+    let passages = data["highlightPassages"].as_array().unwrap();
+    let texts: Vec<&str> = passages.iter().map(|passage| passage["text"].as_str().unwrap()).collect();
+    assert_eq!(texts.join("\n\n"), highlights, "{}", response.body);
     assert_eq!((data.get("summary"), data.get("json"), data.get("markdown")), (None, None, None));
     for words in
         ["format summary: no language model", "format json: no language model", "by the words of the query"]

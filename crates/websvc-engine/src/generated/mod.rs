@@ -142,8 +142,8 @@ async fn formats(
             }
             Format::Highlights(options) => {
                 let Generated { content, by_model } =
-                    highlights::choose(session, &options.query, markdown).await;
-                generated.highlights = content;
+                    highlights::choose_passages(session, &options.query, markdown).await;
+                generated.highlights = content.unwrap_or_default();
                 by_model
             }
             Format::Markdown(_)

@@ -279,8 +279,9 @@ mod tests {
         let mut session = session(&EndingModel::Late, &stages, Duration::from_millis(700));
         let deadline = session.deadline;
         let markdown = "Coffee is roasted.\n\nSencha is a green tea.\n";
-        let Generated { content, by_model } = highlights::choose(&mut session, "green tea", markdown).await;
-        assert_eq!(content.as_deref(), Some("Sencha is a green tea."), "{:?}", session.warnings);
+        let Generated { content, by_model } =
+            highlights::choose_passages(&mut session, "green tea", markdown).await;
+        assert_eq!(content.unwrap()[0].text, "Sencha is a green tea.", "{:?}", session.warnings);
         assert!(!by_model && Instant::now() < deadline);
     }
 

@@ -1,6 +1,7 @@
 //! Stage 9, assemble: converts plan, hits and pages to the data of the response.
 
 use websvc_scrape::{GeneratedContent, Page, ScrapeError};
+use websvc_types::format::HighlightPassage;
 use websvc_types::{
     Category, ImageResult, Metadata, NewsResult, PageContent, ProxyUsed, SearchData, WebResult,
 };
@@ -143,12 +144,19 @@ pub fn page_content(page: Page) -> PageContent {
         summary,
         json,
         answer,
-        highlights,
+        highlights: joined(&highlights),
+        highlight_passages: (!highlights.is_empty()).then_some(highlights),
         change_tracking,
         actions,
         metadata: Some(metadata),
         ..PageContent::default()
     }
+}
+
+/// Returns passages as one text; `None` if there are none.
+fn joined(passages: &[HighlightPassage]) -> Option<String> {
+    let texts: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
 fn failed_metadata(hit: &Hit, error: &ScrapeError) -> Metadata {

@@ -33,7 +33,7 @@ fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> boo
                 || generated.by_model.contains(&format.name())
         }
         Format::Question(_) => generated.answer.is_some(),
-        Format::Highlights(_) => generated.highlights.is_some(),
+        Format::Highlights(_) => !generated.highlights.is_empty(),
         Format::Attributes(_) => page.attributes.is_some(),
         Format::ChangeTracking(_) => generated.change_tracking.is_some(),
         Format::Branding(_) => page.design.is_some(),

@@ -6,7 +6,7 @@ use websvc_index::{Index, IndexError, Safe, SearchOptions, SnippetMode, Vertical
 use websvc_stage::in_current_span;
 use websvc_validate::{DomainFilter, SourceKind};
 
-use super::location::{country_meant, unknown_location_warning};
+use super::location::{country_meant, places_of, unknown_location_warning};
 use super::{FailureKind, Hit, SearchSource, SourceFuture, SourceRequest, SourceResponse};
 
 /// The source that searches an embedded index.
@@ -75,6 +75,7 @@ fn options(request: &SourceRequest<'_>) -> SearchOptions {
         highlights: if request.highlights { SnippetMode::Passages } else { SnippetMode::PageDescription },
         safe: if request.safe { Safe::On } else { Safe::Off },
         country: country_meant(request).map(str::to_owned),
+        places: request.location.map(places_of).unwrap_or_default(),
         deadline: Some(request.deadline),
     }
 }

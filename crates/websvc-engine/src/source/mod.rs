@@ -1,6 +1,7 @@
 //! Search sources: the embedded index, SearXNG, servers with the API of Elasticsearch, and APIs that respond with JSON
 //! or Atom.
 
+mod city_names;
 mod coverage;
 mod date;
 mod elasticsearch;

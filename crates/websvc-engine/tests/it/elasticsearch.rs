@@ -171,6 +171,16 @@ async fn filters_outside_of_the_query_are_applied() {
     search(request).await;
     let body = String::from_utf8_lossy(&world.requests().last().unwrap().body).into_owned();
     assert!(body.contains("country:DE"), "{body}");
+    let mut request = TestRequest::new(SourceKind::Web, "leaves OR tea");
+    request.location = Some("Munich,Bavaria,Germany");
+    search(request).await;
+    let body = String::from_utf8_lossy(&world.requests().last().unwrap().body).into_owned();
+    for name in ["Munich", "M\u{fc}nchen", "Bavaria"] {
+        assert!(
+            body.contains(&format!("{{\"match_phrase\":{{\"body\":{{\"query\":\"{name}\"}}}}}}")),
+            "{name}: {body}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -73,7 +73,13 @@ async fn send_searches(source: &Elasticsearch) {
                     [DomainFilter::Any, DomainFilter::Include(hosts.clone()), DomainFilter::Exclude(hosts)]
                 {
                     let request = TestRequest::new(kind, query).tbs(tbs);
-                    let request = TestRequest { domains, country: Some("DE"), safe: true, ..request };
+                    let request = TestRequest {
+                        domains,
+                        country: Some("DE"),
+                        location: Some("Munich,Bavaria,DE"),
+                        safe: true,
+                        ..request
+                    };
                     request.hits(source).await;
                 }
             }

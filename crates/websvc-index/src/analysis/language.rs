@@ -72,6 +72,7 @@ impl Language {
     ///
     /// Stemming comes before folding, because stemmers recognize endings such as `-ación` by their accents.
     pub(crate) fn stem(self, lower: &str, out: &mut String) {
+        let lower = if self.code == "ar" { without_conjunction(lower) } else { lower };
         fold(&Stemmer::new(self.algorithm).stem(lower), out);
     }
 
@@ -85,6 +86,32 @@ impl Language {
     pub(crate) fn has_accents(self) -> bool {
         self.code != "en"
     }
+
+    /// Returns true for English, the language of the [`super::other_numbers`].
+    pub(crate) fn is_english(self) -> bool {
+        self.code == "en"
+    }
+
+    /// Returns true if nouns of this language are joined to words.
+    pub(crate) fn has_compounds(self) -> bool {
+        matches!(self.code, "de" | "nl" | "da" | "no" | "sv" | "fi")
+    }
+}
+
+/// Returns an Arabic word with an article without the conjunction before it, which the stemmer keeps: `والكتاب` as
+/// `الكتاب`.
+fn without_conjunction(word: &str) -> &str {
+    let rest = word.strip_prefix(['و', 'ف']).unwrap_or(word);
+    let has_article = ["ال", "بال", "كال", "لل"]
+        .into_iter()
+        .any(|article| rest.strip_prefix(article).is_some_and(|noun| noun.chars().nth(1).is_some()));
+    if has_article { rest } else { word }
+}
+
+/// Returns true for a text in the Arabic script without a letter that only other languages than Arabic have.
+fn may_be_arabic(text: &str) -> bool {
+    const OTHER_LETTERS: &str = "پچژگکیٹڈڑںہھےۆێەڕڵ";
+    whatlang::detect_script(text) == Some(Script::Arabic) && !text.contains(|c| OTHER_LETTERS.contains(c))
 }
 
 /// Returns the two-letter code of the language of `text`, or an empty string.
@@ -115,6 +142,7 @@ pub fn detect(declared: Option<&str>, text: &str) -> String {
             "en".to_owned()
         }
         (None, Some((_, detected))) => detected,
+        (None, None) if may_be_arabic(sample) => "ar".to_owned(),
         (None, None) => String::new(),
     }
 }

@@ -1,5 +1,8 @@
 //! Segmentation of text into words, or into overlapping pairs of characters for scripts without spaces.
 
+use super::emoji;
+use super::joined::{Joined, joined, joined_name};
+
 /// Kinds of units of a [`Word`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -21,6 +24,8 @@ pub(crate) struct Word<'a> {
     pub(crate) kind: Kind,
     /// The spelling that distinguishes the word from others with the same letters: `.net`, `-80`, `#1`, `@tea`, `Go`.
     pub(crate) mark: Option<&'a str>,
+    /// The text that begins with this word, if it is also written as one word.
+    pub(crate) joined: Option<Joined<'a>>,
 }
 
 /// Maximum bytes of a unit. Longer units are noise such as encoded data; they have a position but an empty text.
@@ -33,13 +38,19 @@ pub(crate) fn head(text: &str, max_bytes: usize) -> &str {
 
 /// Calls `f` with every unit of `text` in order.
 pub(crate) fn each_word(text: &str, mut f: impl FnMut(Word<'_>)) {
-    let (mut lower, mut mark) = (String::new(), String::new());
+    let mut buffers = Buffers::default();
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         if is_unspaced(c) {
             at = unspaced_run(text, at, &mut f);
         } else if narrow(c).is_alphanumeric() {
-            at = spaced_word(text, at, (&mut lower, &mut mark), &mut f);
+            at = spaced_word(text, at, &mut buffers, &mut f);
+        } else if c > '\u{203b}'
+            && let Some(end) = emoji::end(text, at)
+        {
+            emoji::write(&text[at..end], &mut buffers.lower);
+            f(Word { lower: &buffers.lower, kind: Kind::Letters, mark: None, joined: None });
+            at = end;
         } else {
             at += c.len_utf8();
         }
@@ -75,24 +86,53 @@ fn unspaced_run(text: &str, start: usize, f: &mut impl FnMut(Word<'_>)) -> usize
     for c in text[start..].chars().take_while(|&c| is_unspaced(c)) {
         let end = at + c.len_utf8();
         if count > 0 {
-            f(Word { lower: &text[previous..end], kind: Kind::Pair, mark: None });
+            f(Word { lower: &text[previous..end], kind: Kind::Pair, mark: None, joined: None });
         }
         previous = at;
         at = end;
         count += 1;
     }
     let kind = if count == 1 { Kind::Single } else { Kind::Last };
-    f(Word { lower: &text[previous..at], kind, mark: None });
+    f(Word { lower: &text[previous..at], kind, mark: None, joined: None });
     at
 }
 
-/// Reads the word at `start` with two buffers, for its lower case and its mark. Returns the position after it.
-fn spaced_word(
-    text: &str,
-    start: usize,
-    (lower, mark): (&mut String, &mut String),
-    f: &mut impl FnMut(Word<'_>),
-) -> usize {
+/// Buffers that are used for one word after the other.
+#[derive(Default)]
+struct Buffers {
+    lower: String,
+    mark: String,
+    joined: String,
+}
+
+/// Reads the word at `start`. Returns the position after it.
+fn spaced_word(text: &str, start: usize, buffers: &mut Buffers, f: &mut impl FnMut(Word<'_>)) -> usize {
+    let Buffers { lower, mark, joined: buffer } = buffers;
+    let (mut at, apostrophe) = read_word(text, start, lower);
+    // Without their suffix, C++, C# and similar names would be single letters.
+    if lower.len() == 1 {
+        let suffix =
+            ["++", "#"].into_iter().find(|suffix| text[at..].starts_with(suffix)).unwrap_or_default();
+        lower.push_str(suffix);
+        at += suffix.len();
+    }
+    if let Some(apostrophe) = apostrophe {
+        let joined = joined_name(&text[start..at], lower, apostrophe);
+        emit(lower, apostrophe, joined, f);
+        return at;
+    }
+    let joined = joined(text, start..at, lower, buffer);
+    let mark = match joined {
+        Some(Joined { is_abbreviation: true, units, .. }) => capitals(&text[start..], units, mark),
+        _ => mark_of(text, start..at, lower, mark),
+    };
+    f(Word { lower: shortened(lower), kind: Kind::Letters, mark, joined });
+    at
+}
+
+/// Reads the word at `start` in lower case, without its apostrophe. Returns the position after it, and the length before
+/// the apostrophe.
+fn read_word(text: &str, start: usize, lower: &mut String) -> (usize, Option<usize>) {
     lower.clear();
     let mut apostrophe = None;
     let mut at = start;
@@ -112,16 +152,14 @@ fn spaced_word(
         }
         at += c.len_utf8();
     }
-    // Without their suffix, C++, C# and similar names would be single letters.
-    if lower.len() == 1 {
-        let suffix =
-            ["++", "#"].into_iter().find(|suffix| text[at..].starts_with(suffix)).unwrap_or_default();
-        lower.push_str(suffix);
-        at += suffix.len();
-    }
-    let mark = if apostrophe.is_none() { mark_of(text, start..at, lower, mark) } else { None };
-    emit(lower, mark, apostrophe, f);
-    at
+    (at, apostrophe)
+}
+
+/// Returns the capitals of an abbreviation of two letters, which distinguish `U.S.` from `us`.
+fn capitals<'a>(text: &str, units: usize, buffer: &'a mut String) -> Option<&'a str> {
+    buffer.clear();
+    buffer.extend(text.chars().filter(|&c| c != '.').take(units));
+    (units == 2 && buffer.bytes().all(|byte| byte.is_ascii_uppercase())).then_some(buffer)
 }
 
 /// Returns the mark of a word. A sign counts only at the start of a text between spaces: `asp.net` and `a-80` have none.
@@ -141,7 +179,7 @@ fn mark_of<'a>(
         Some(b'@') => '@',
         _ => {
             let is_short_name = match spelled.as_bytes() {
-                [first, second] => first.is_ascii_uppercase() && second.is_ascii_lowercase(),
+                [first, second] => first.is_ascii_uppercase() && second.is_ascii_alphabetic(),
                 _ => false,
             };
             return is_short_name.then_some(spelled);
@@ -159,13 +197,11 @@ fn mark_of<'a>(
 }
 
 /// Emits a word, split at its apostrophe: `l'amour` is `amour`, `python's` is `python`, `don't` is `dont`.
-fn emit(lower: &str, mark: Option<&str>, apostrophe: Option<usize>, f: &mut impl FnMut(Word<'_>)) {
+fn emit(lower: &str, apostrophe: usize, joined: Option<Joined<'_>>, f: &mut impl FnMut(Word<'_>)) {
     let mut word = |text: &str| {
-        f(Word { lower: if text.len() > MAX_BYTES { "" } else { text }, kind: Kind::Letters, mark });
+        f(Word { lower: shortened(text), kind: Kind::Letters, mark: None, joined });
     };
-    let Some((left, right)) = apostrophe.map(|at| lower.split_at(at)) else {
-        return word(lower);
-    };
+    let (left, right) = lower.split_at(apostrophe);
     if right == "s" {
         word(left);
     } else if right.chars().nth(2).is_none() {
@@ -176,6 +212,11 @@ fn emit(lower: &str, mark: Option<&str>, apostrophe: Option<usize>, f: &mut impl
         word(left);
         word(right);
     }
+}
+
+/// Returns a word, or an empty text for a word that is too long.
+fn shortened(word: &str) -> &str {
+    if word.len() > MAX_BYTES { "" } else { word }
 }
 
 fn letter_at(text: &str, at: usize) -> bool {
@@ -215,7 +256,7 @@ mod tests {
             "the .NET of ASP.NET (.env) at -80 or \u{2212}20 \u{b0}C, a-5 --9 #1 x#2 @tea a@b.c ... Go GO go Is's .5",
             |word| marks.extend(word.mark.map(str::to_owned)),
         );
-        assert_eq!(marks, [".net", ".env", "-80", "-20", "#1", "@tea", "Go"]);
+        assert_eq!(marks, [".net", ".env", "-80", "-20", "#1", "@tea", "Go", "GO"]);
     }
 
     #[test]

@@ -29,6 +29,11 @@ pub fn is_stop_word(codes: &[&str], lower: &str) -> bool {
     languages_of(&folded(lower)).any(|language| codes.contains(&language))
 }
 
+/// Returns the stop words of all languages, in lower case and without accents, some of them several times.
+pub fn stop_words() -> impl Iterator<Item = &'static str> {
+    LISTS.iter().flat_map(|(_, words)| words.split_whitespace())
+}
+
 /// Returns true if `folded` is a stop word of the language with this code.
 pub(crate) fn contains(code: &str, folded: &str) -> bool {
     languages_of(folded).any(|language| language == code)

@@ -16,6 +16,7 @@ mod round_trip;
 mod semantic;
 mod snapshots;
 mod snippets;
+mod spellings;
 mod suggestions;
 mod support;
 mod tables;

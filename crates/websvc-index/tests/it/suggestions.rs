@@ -1,4 +1,4 @@
-//! The spelling suggestions of searches without hits.
+//! Corrections of words that the index does not have.
 
 use websvc_index::SearchOptions;
 
@@ -22,8 +22,18 @@ fn world() -> Fixture {
     ]))
 }
 
+/// Asserts the notice of a search that finds pages with other words than typed.
 #[track_caller]
-fn check(query: &str, expected: Option<&str>) {
+fn check_corrected(query: &str, words: &str, unknown: &str) {
+    let outcome = world().search(query, &SearchOptions::default());
+    assert!(!outcome.hits.is_empty(), "{query}");
+    let notice = format!("showing results for \"{words}\", because no page has {unknown}");
+    assert_eq!(outcome.warnings, [notice], "{query}");
+}
+
+/// Asserts the suggestion of a search that finds nothing.
+#[track_caller]
+fn check_suggestion(query: &str, expected: Option<&str>) {
     let outcome = world().search(query, &SearchOptions::default());
     assert!(outcome.hits.is_empty(), "{query}: {:?}", outcome.hits);
     let expected: Vec<_> =
@@ -32,33 +42,47 @@ fn check(query: &str, expected: Option<&str>) {
 }
 
 #[test]
-fn most_similar_and_most_frequent_word_is_suggested() {
-    check("pyhton", Some("python"));
-    check("Pythom", Some("python"));
-    check("ypthon", Some("python"));
-    check("generatros", Some("generators"));
-    check("korutines", Some("coroutines"));
-    check("strassenban", Some("strassenbahn"));
-    check("плонету", Some("планету"));
-    check("pyhton korutines", Some("python coroutines"));
+fn most_similar_and_most_frequent_word_is_searched() {
+    check_corrected("pyhton", "python", "\"pyhton\"");
+    check_corrected("Pythom", "python", "\"pythom\"");
+    check_corrected("ypthon", "python", "\"ypthon\"");
+    check_corrected("generatros", "generators", "\"generatros\"");
+    check_corrected("strassenban", "strassenbahn", "\"strassenban\"");
+    check_corrected("плонету", "планету", "\"плонету\"");
+    check_corrected("the pyhton generatros", "the python generators", "\"pyhton\" or \"generatros\"");
+    check_corrected("pyhton site:p1.test", "python", "\"pyhton\"");
+}
+
+#[test]
+fn pages_with_the_corrected_word_are_found() {
+    let outcome = world().search("pyhton coroutines", &SearchOptions::default());
+    let urls: Vec<_> = outcome.hits.iter().map(|hit| hit.url.as_str()).collect();
+    assert!(urls.contains(&"https://p0.test/") && urls.contains(&"https://pythons.test/"), "{urls:?}");
+}
+
+#[test]
+fn word_with_two_edits_is_only_suggested() {
+    check_suggestion("korutines", Some("coroutines"));
+    check_suggestion("pyhton korutines site:nowhere.test", Some("python coroutines"));
 }
 
 #[test]
 fn suggestion_keeps_known_words_and_omits_filters() {
-    check("the pyhton generatros site:p1.test", Some("the python generators"));
+    check_suggestion("the korutines site:p1.test", Some("the coroutines"));
 }
 
 #[test]
-fn dissimilar_and_short_words_get_no_suggestion() {
-    check("zyzzyva", None);
-    check("pyt", None);
-    check("python site:nowhere.test", None);
-    check("intitle:generators coroutines", None);
+fn dissimilar_short_and_quoted_words_are_not_corrected() {
+    check_suggestion("zyzzyva", None);
+    check_suggestion("pyt", None);
+    check_suggestion("python site:nowhere.test", None);
+    check_suggestion("pyhton site:nowhere.test", None);
+    check_suggestion("intitle:generators coroutines", None);
+    check_suggestion("\"pyhton\"", Some("python"));
 }
 
 #[test]
-fn query_with_hits_gets_no_suggestion() {
-    let outcome = world().search("pyhton generators", &SearchOptions::default());
-    assert_eq!(outcome.hits.len(), 3);
+fn known_words_get_no_notice() {
+    let outcome = world().search("python generators", &SearchOptions::default());
     assert_eq!(outcome.warnings, Vec::<String>::new());
 }

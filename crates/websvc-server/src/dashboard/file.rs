@@ -1,5 +1,8 @@
 //! The static files of the dashboard, which are part of the program.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -70,6 +73,16 @@ const SCRIPTS: [File; 33] = [
     file!(JAVASCRIPT, "usage.js"),
 ];
 
+/// The script with the stop words of the index, which results do not mark.
+static STOP_WORDS: LazyLock<String> = LazyLock::new(|| {
+    let words: BTreeSet<&str> = websvc_index::stop_words().collect();
+    let words: Vec<&str> = words.into_iter().collect();
+    format!("export const STOP_WORDS = new Set(\"{}\".split(\" \"));\n", words.join(" "))
+});
+
+/// Path of [`STOP_WORDS`].
+const STOP_WORDS_PATH: &str = "/dashboard/files/stop_words.js";
+
 /// The policy: everything is loaded from this service, and no page may frame the dashboard. Images are artifacts of the
 /// service, or inline data of a response. Frames are live views of browser sessions, which are pages of the service.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -86,6 +99,9 @@ pub(crate) fn page() -> HttpResponse {
 /// 404 if there is none.
 pub(super) fn response_at(path: &str) -> Result<HttpResponse, ApiError> {
     let path = normalize(path);
+    if path == STOP_WORDS_PATH {
+        return Ok(response(File { path: STOP_WORDS_PATH, media_type: JAVASCRIPT, content: &STOP_WORDS }));
+    }
     let found = SCRIPTS.iter().chain([&STYLE]).find(|file| file.path == path);
     let file = found.ok_or_else(|| ApiError::new(ErrorCode::NotFound, format!("Not found: GET {path}")))?;
     Ok(response(*file))
@@ -109,7 +125,6 @@ fn set_security_headers(headers: &mut HeaderMap) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::path::Path;
 
     use super::*;
@@ -129,9 +144,17 @@ mod tests {
             assert!(response_at(script.path).is_ok(), "{}", script.path);
             for line in script.content.lines().filter(|line| line.starts_with("import ")) {
                 let from = line.split('"').nth(1).unwrap().trim_start_matches("./");
-                assert!(served.contains(from), "{}: {line}", script.path);
+                let is_generated = STOP_WORDS_PATH.ends_with(&format!("/{from}"));
+                assert!(is_generated || served.contains(from), "{}: {line}", script.path);
             }
         }
+    }
+
+    #[test]
+    fn stop_words_of_the_index_are_a_script() {
+        assert!(response_at(STOP_WORDS_PATH).is_ok());
+        assert!(STOP_WORDS.starts_with("export const STOP_WORDS = new Set(\"a "), "{}", *STOP_WORDS);
+        assert!(STOP_WORDS.contains(" the ") && STOP_WORDS.contains(" und ") && !STOP_WORDS.contains('\''));
     }
 
     /// Returns the colors `--color-1` to `--color-10` and `--color-other` of the light and of the dark scheme, each with the

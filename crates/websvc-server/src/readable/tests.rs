@@ -32,6 +32,7 @@ fn page() -> Value {
         "json": { "x": 1 },
         "answer": "x",
         "highlights": "x",
+        "highlightPassages": [{ "text": "x", "start": 0, "end": 1 }],
         "changeTracking": { "previousScrapeAt": null, "changeStatus": "new", "visibility": "visible" },
         "branding": PageBranding::default(),
         "product": PageProduct::default(),

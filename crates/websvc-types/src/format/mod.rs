@@ -29,7 +29,7 @@ pub use attributes::{AttributeSelector, AttributeValues, Attributes};
 pub use audio::Audio;
 pub use branding::Branding;
 pub use change_tracking::{ChangeMode, ChangeTracking};
-pub use highlights::Highlights;
+pub use highlights::{HighlightPassage, Highlights};
 pub use html::Html;
 pub use images::Images;
 pub use json::Json;

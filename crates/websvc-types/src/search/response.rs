@@ -16,6 +16,7 @@ use crate::branding::PageBranding;
 use crate::changes::PageChanges;
 use crate::document_page::{DocumentPage, PageBlocks};
 use crate::format::AttributeValues;
+use crate::format::HighlightPassage;
 use crate::menu::PageMenu;
 use crate::metadata::Metadata;
 use crate::product::PageProduct;
@@ -181,6 +182,9 @@ pub struct PageContent {
     pub answer: Option<String>,
     /// Passages that match the query of the format `highlights`.
     pub highlights: Option<String>,
+    /// The same passages one by one, with their positions in the markdown of the page.
+    #[cfg_attr(feature = "schemars", schemars(with = "Vec<HighlightPassage>"))]
+    pub highlight_passages: Option<Vec<HighlightPassage>>,
     /// Changes since the last scrape of the same team, URL and tag.
     #[cfg_attr(feature = "schemars", schemars(with = "PageChanges"))]
     pub change_tracking: Option<PageChanges>,

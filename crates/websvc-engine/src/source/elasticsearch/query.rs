@@ -17,9 +17,13 @@ use super::related::RelatedQueries;
 use super::stems::Stems;
 use super::words::{WordQueries, Words};
 use crate::source::SourceRequest;
+use crate::source::location::places_of;
 
 /// The boost of pages from the country of the user. It only decides between pages of similar score.
 const COUNTRY_BOOST: f64 = 0.5;
+
+/// The boost of pages that name the city of the user, and of those that name the region.
+const PLACE_BOOSTS: [f64; 2] = [1.5, 0.6];
 
 /// The boost of a page that was published now. A page that is one year old has half of it, as in the embedded index.
 const FRESHNESS_BOOST: f64 = 0.5;
@@ -214,6 +218,13 @@ impl Compiler<'_> {
             conditions
                 .should
                 .push(constant_score(&term(field::LABELS, &label_of_country(country)), COUNTRY_BOOST));
+        }
+        for place in request.location.map(places_of).unwrap_or_default() {
+            let boost = PLACE_BOOSTS[usize::from(place.is_region)];
+            let names = place.names.iter().filter(|name| has_words(name));
+            let named =
+                names.flat_map(|name| [field::TITLE, field::BODY].map(|field| phrase_match(field, name)));
+            conditions.should.extend(any_of(named.collect()).map(|named| constant_score(&named, boost)));
         }
         conditions.filter.extend(request.tbs.and_then(|tbs| tbs.range).map(|range| {
             let (first, last) = range.seconds(request.now);

@@ -2,20 +2,27 @@
 
 import { request } from "./api.js";
 import { codeBlock, copyButton, el, empty, link, properties, scrollable, table } from "./dom.js";
+import { STOP_WORDS } from "./stop_words.js";
 
-/** Returns a text with the words of the query marked. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+
+/** Returns a text with the words of the query marked, at the start of words. Scripts without spaces have no such starts. */
 function markWords(text, words) {
   if (!words.length) return [text];
-  const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
+  const alternative = (word) => (UNSPACED.test(word) ? "" : "(?<![\\p{L}\\p{N}])") + word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const pattern = new RegExp(`(${words.map(alternative).join("|")})`, "giu");
   return text.split(pattern).map((part, index) => (index % 2 ? el("mark", {}, part) : part));
 }
 
-/** Returns the words of a query without its operators, also for languages that are written without spaces. */
+/** Returns the words of a query without its operators and stop words, also for languages that are written without spaces. */
 export function queryWords(query) {
   const text = query.replace(/(^|\s)-\S+/g, " ").replace(/\S+:\S+/g, " ");
   const parts = [...new Intl.Segmenter(undefined, { granularity: "word" }).segment(text)].filter((part) => part.isWordLike).map((part) => part.segment);
-  const isLongEnough = (word) => word.length > 1 || /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u.test(word);
-  return [...new Set(parts)].filter(isLongEnough).sort((a, b) => b.length - a.length).slice(0, 20);
+  const isLongEnough = (word) => word.length > 1 || UNSPACED.test(word);
+  const isStopWord = (word) => STOP_WORDS.has(word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase());
+  const words = [...new Set(parts)].filter(isLongEnough).sort((a, b) => b.length - a.length);
+  const others = words.filter((word) => !isStopWord(word));
+  return (others.length ? others : words).slice(0, 20);
 }
 
 /** Returns a section whose content is created when it is opened. */
