@@ -3,7 +3,6 @@
 use super::font::Style;
 use super::geometry::Matrix;
 use super::graphics::Shapes;
-use super::right_to_left;
 use super::strings;
 
 /// A positioned character of a page.
@@ -142,7 +141,7 @@ pub(super) fn spread(glyphs: &mut Vec<Glyph>, text: &str, area: Glyph) {
         strings::normalize(character, |character| glyphs.push(Glyph { character, ..area }));
     }
     let added = &mut glyphs[start..];
-    if added.len() > 1 && right_to_left::is_right_to_left(added) {
+    if added.len() > 1 && is_right_to_left(added) {
         added.reverse();
     }
     let step = (area.x1 - area.x0) / added.len().max(1) as f32;
@@ -150,6 +149,19 @@ pub(super) fn spread(glyphs: &mut Vec<Glyph>, text: &str, area: Glyph) {
         glyph.x0 = area.x0 + step * f32::from(index);
         glyph.x1 = glyph.x0 + step;
     }
+}
+
+/// Returns whether most letters belong to a right-to-left script.
+pub(super) fn is_right_to_left(glyphs: &[Glyph]) -> bool {
+    let (mut left, mut right) = (0, 0);
+    for glyph in glyphs {
+        match glyph.character {
+            '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' => right += 1,
+            character if character.is_alphabetic() => left += 1,
+            _ => {}
+        }
+    }
+    right > left
 }
 
 #[cfg(test)]

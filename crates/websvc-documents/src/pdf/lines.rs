@@ -2,10 +2,10 @@
 
 use super::drop_caps;
 use super::geometry::Rect;
-use super::glyphs::Glyph;
+use super::glyphs::{Glyph, is_right_to_left};
 use super::gutters::{self, Strip};
 use super::listing::{self, CellGrid};
-use super::right_to_left::{is_right_to_left, reverse_to_reading_order};
+use super::right_to_left::reverse_to_reading_order;
 use super::segment::Segment;
 
 /// The maximum gap within a segment, in ems.

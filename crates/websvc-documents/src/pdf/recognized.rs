@@ -11,7 +11,7 @@ use super::geometry::{Rect, median};
 use super::glyphs::{Glyph, spread};
 use super::lines::segments;
 use super::outline::Outline;
-use super::recognized_text::{body_size, push_blocks, unite_sizes};
+use super::recognized_text::{Word, body_size, push_blocks, unite_sizes};
 use super::tables::column_blocks;
 use super::text::{Span, plain_text};
 use super::to_html::{self, Marks};
@@ -28,16 +28,6 @@ const MIN_ROWS: usize = 3;
 const MAX_SPACE: f32 = 2.0;
 /// The maximum mean number of words of a cell. Longer cells are the lines of columns of text.
 const MAX_CELL_WORDS: usize = 5;
-
-/// A recognized word.
-pub(super) struct Word<'t> {
-    /// The numbers of its block and its paragraph in the block.
-    paragraph: (u32, u32),
-    /// The number of its line in the paragraph.
-    pub(super) line: u32,
-    pub(super) area: Rect,
-    pub(super) text: &'t str,
-}
 
 /// A table, and the area of its words on the page.
 struct PlacedTable {

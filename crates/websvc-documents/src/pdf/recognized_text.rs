@@ -4,8 +4,17 @@ use super::blocks::{Block, PlacedBlock, Text, TextRole};
 use super::font::Style;
 use super::geometry::{Rect, median};
 use super::list_marker::{ListMarker, parse_marker};
-use super::recognized::Word;
 use super::text::{Span, join};
+
+/// A recognized word.
+pub(super) struct Word<'t> {
+    /// The numbers of its block and its paragraph in the block.
+    pub(super) paragraph: (u32, u32),
+    /// The number of its line in the paragraph.
+    pub(super) line: u32,
+    pub(super) area: Rect,
+    pub(super) text: &'t str,
+}
 
 /// The parts of the size of a font that letters without ascenders, the ascenders and the descenders have.
 const X_HEIGHT: f32 = 0.47;

@@ -2,7 +2,7 @@
 
 use super::blocks::PlacedBlock;
 use super::geometry::Rect;
-use super::glyphs::Glyph;
+use super::glyphs::{Glyph, is_right_to_left};
 use super::graphics::StraightLine;
 use super::segment::Segment;
 
@@ -42,19 +42,6 @@ impl Mirror {
             *area = self.area(*area);
         }
     }
-}
-
-/// Returns whether most letters belong to a right-to-left script.
-pub(super) fn is_right_to_left(glyphs: &[Glyph]) -> bool {
-    let (mut left, mut right) = (0, 0);
-    for glyph in glyphs {
-        match glyph.character {
-            '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' => right += 1,
-            character if character.is_alphabetic() => left += 1,
-            _ => {}
-        }
-    }
-    right > left
 }
 
 /// Returns whether a glyph is a space between two Latin words, which keep their order.
