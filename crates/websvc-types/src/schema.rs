@@ -179,7 +179,7 @@ fn monitor_roots() -> Vec<(&'static str, Schema)> {
         ("monitor-check-list-response", response::<MonitorCheckListResponse>()),
         ("monitor-check-response", response::<MonitorCheckResponse>()),
         ("monitor-email-response", response::<MonitorEmailResponse>()),
-        ("monitor-channel-test-response", response::<ChannelTestResponse>()),
+        ("channel-test-response", response::<ChannelTestResponse>()),
         ("monitor-page-event", response::<MonitorPageEvent>()),
         ("monitor-check-event", response::<MonitorCheckEvent>()),
     ]

@@ -85,7 +85,7 @@ async fn start_with(settings: &[(&str, &str)]) -> Option<DashboardTest> {
     command.env("WEBSVC__BROWSER__PATH", &path).envs(settings.iter().copied());
     let mut service = Service::start(&mut command);
     service.key.clone_from(&key);
-    let document = json!({"url": "http://tea.test/", "title": format!("Tea <img src=x onerror={SCRIPT}>"), "body": "brewing"});
+    let document = json!({"url": "http://tea.test/", "title": format!("Tea <img src=x onerror={SCRIPT}>"), "body": "the brewing of tea"});
     service.post("/v2/index/documents", json!({ "documents": [document] }).to_string()).await;
     service.search_until_found("brewing").await;
     let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();

@@ -66,6 +66,7 @@ fn each_format_shows_its_own_fields_only() {
             "screenshot" => &["actions", "metadata", "screenshot"],
             "video" => &["metadata", "video", "videos"],
             "question" => &["answer", "metadata"],
+            "highlights" => &["highlightPassages", "highlights", "metadata"],
             other => &[other, "metadata"],
         };
         assert_eq!(fields.iter().collect::<BTreeSet<_>>(), expected.iter().collect(), "{format}");

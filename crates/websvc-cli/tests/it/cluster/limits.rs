@@ -76,6 +76,15 @@ async fn budget_is_spent_once_by_all_replicas() {
     cluster.database.check_jobs_and_budgets().await;
 }
 
+/// Waits until a slot is leased for each request: a replica that the database does not answer in time admits its part of the
+/// limit, and leases the slots later.
+async fn slots_are_leased(cluster: &Cluster, count: usize) {
+    wait_until("a slot is leased for each request", async || {
+        cluster.database.number("SELECT sum(slots) FROM slot_leases").await == count as u64
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_requests_are_those_of_all_replicas_and_a_killed_one_frees_its_slots() {
     const LIMIT: usize = 6;
@@ -104,6 +113,7 @@ async fn concurrent_requests_are_those_of_all_replicas_and_a_killed_one_frees_it
     // A balancer that sends all requests of a team to one replica does not make its limit smaller.
     (0..LIMIT).for_each(|page| start(&cluster.replica(0).address, page));
     until("the first replica has all slots", || are_fetched(0..LIMIT)).await;
+    slots_are_leased(&cluster, LIMIT).await;
     for number in 0..3 {
         let response = cluster.replica(number).get("/v2/team/credit-usage").await;
         assert_eq!(response.status, StatusCode::TOO_MANY_REQUESTS, "{number}: {}", response.body);
@@ -112,11 +122,7 @@ async fn concurrent_requests_are_those_of_all_replicas_and_a_killed_one_frees_it
     cluster.kill(0);
     (LIMIT..2 * LIMIT).for_each(|page| start(&addresses[page % 2], page));
     until("the others have the slots of the killed one", || are_fetched(LIMIT..2 * LIMIT)).await;
-    // A replica that the database does not answer in time admits its part of the limit, and leases the slots later.
-    wait_until("a slot is leased for each request", async || {
-        cluster.database.number("SELECT sum(slots) FROM slot_leases").await == LIMIT as u64
-    })
-    .await;
+    slots_are_leased(&cluster, LIMIT).await;
     for number in 1..3 {
         let response = cluster.replica(number).get("/v2/team/credit-usage").await;
         assert_eq!(response.status, StatusCode::TOO_MANY_REQUESTS, "{number}: {}", response.body);
