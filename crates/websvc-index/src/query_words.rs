@@ -52,7 +52,12 @@ impl Compiler<'_> {
                 let compound = previous.and_then(|previous| self.vocabulary.compound(&previous, &word, join));
                 out.compounds.extend(compound);
                 out.compounds.extend(self.vocabulary.joined(&word));
-                out.compounds.extend(self.vocabulary.other_spellings(&word));
+                // Most words have none in the index, and without them a query keeps the fastest way to its best pages.
+                if let Some(spellings) = self.vocabulary.other_spellings(&word)
+                    && is_indexed(&spellings.forms, self.searcher, self.fields)?
+                {
+                    out.compounds.push(spellings);
+                }
                 out.marks.extend(word.mark.take().filter(|mark| !is_sentence || !is_capitals(mark)));
                 let known = out.words.iter().position(|existing| existing.exact == word.exact);
                 run.push(known.unwrap_or(out.words.len()));
