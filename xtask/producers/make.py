@@ -1,7 +1,7 @@
 """Makes the set of PDF files of many producers, with the known content of each.
 
-    python3 -m venv /tmp/producers && /tmp/producers/bin/pip install -r xtask/producers/requirements.txt
-    /tmp/producers/bin/python xtask/producers/make.py crates/websvc-evaluation/fixtures/pdf [NAME...]
+    python3 -m venv target/producers && target/producers/bin/pip install -r xtask/producers/requirements.txt
+    target/producers/bin/python xtask/producers/make.py crates/websvc-evaluation/fixtures/pdf [NAME...]
 
 The programs of Debian that it needs: texlive-latex-recommended, texlive-fonts-recommended, texlive-xetex, texlive-luatex,
 lmodern, groff, ghostscript, libreoffice-writer-nogui, libreoffice-calc-nogui, chromium-headless-shell, poppler-utils,
